@@ -152,7 +152,7 @@ let package = Package(
             "Terminal", "Text", "Time"),
         coldModule(
             "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON",
-            "Logging", "MQTT", "Terminal", "Text", "Time"),
+            "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
             "DBus", "Doctor", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
@@ -220,7 +220,8 @@ let package = Package(
             "Doctor", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
             "Terminal", "Time"),
         tests(
-            "Daemon", "Bluetooth", "Bridge", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON", "Logging",
+            "Daemon", "Bluetooth", "Bridge", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON",
+            "JacquardProtocol", "Logging",
             "MQTT",
             "Terminal", "Text"
         ),

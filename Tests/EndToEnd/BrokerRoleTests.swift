@@ -19,6 +19,8 @@ struct BrokerRoleTests {
         ("./tag/0001/name/set", ["bridge", "admin", "homeassistant"]),
         ("./tag/0001/connection/set", ["bridge", "admin", "homeassistant"]),
         ("./tag/0001/config/set", ["bridge", "admin", "homeassistant"]),
+        ("./tag/0001/modules/set", ["bridge", "admin"]),
+        ("./tag/0001/raw/set", ["bridge", "admin"]),
         ("./group/hall/led/set", ["automation", "admin", "homeassistant"]),
         ("./group/hall/name/set", ["admin", "homeassistant"]),
         ("./bridge/attic/state", ["bridge", "admin"]),

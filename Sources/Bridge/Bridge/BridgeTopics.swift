@@ -203,11 +203,19 @@ public struct TagTopics: Equatable, Sendable {
     let gesture: String
     let stats: String
     let touch: String
+    /// Published once the modules were listed.
+    let modules: String
+    /// Published once the motion sensor was used.
+    let imu: String
+    let imuSessions: String
+    let imuData: String
 
     /// The tag's retained topics.
     public var retained: [String] {
-        [availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats]
-            + (hasRadios ? [radios] : [])
+        [
+            availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats,
+            modules, imu, imuSessions,
+        ] + (hasRadios ? [radios] : [])
     }
 
     fileprivate init(prefix: String, hasRadios: Bool) {
@@ -227,6 +235,10 @@ public struct TagTopics: Equatable, Sendable {
         gesture = prefix + "gesture"
         stats = prefix + "stats"
         touch = prefix + "touch"
+        modules = prefix + "modules"
+        imu = prefix + "imu"
+        imuSessions = prefix + "imu/sessions"
+        imuData = prefix + "imu/data"
     }
 
     /// The tag's topic, `T`: the prefix of its topics without the last slash.

@@ -39,6 +39,10 @@ public struct Settings: Hashable, Sendable {
     public var telemetry = Telemetry()
     /// The recording of events for `replay`.
     public var record = Record()
+    /// Data of the motion sensor.
+    public var motion = Motion()
+    /// Whether raw data of tags may be read and written.
+    public var allowsRawData = false
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -53,6 +57,7 @@ public struct Settings: Hashable, Sendable {
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,
             [TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, ReflexSettings.list],
             logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys,
+            motionKeys,
         ]
         return Array(parts.joined())
     }

@@ -18,8 +18,9 @@ public enum ClientCommands {
             ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
             ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
         ] + TagSettingCommand.rows + [
-            LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ClearCommand.row,
-            AccessCommand.row, CompleteAction.row,
+            LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ModulesCommand.row,
+            MotionCommand.row,
+            ClearCommand.row, AccessCommand.row, CompleteAction.row,
         ]
 }
 

@@ -38,6 +38,11 @@ enum MessageText {
         case "rssi": document.word.map { "signal strength is \($0) dBm" }
         case "touch": touch(document)
         case "touch_mode": touchMode(document)
+        case "modules": modules(document)
+        case "imu": motion(document)
+        case "imu/sessions": "has \(document.elements?.count ?? 0) recorded sessions"
+        case "imu/data": nil
+        case "raw": document["bytes"]?.word.map { "raw data (\(document["view"]?.word ?? "value")): \($0)" }
         case "info": info(document)
         case "radios": radios(document)
         case "availability": document == "online" ? "can be reached by commands" : "cannot be reached by commands"
@@ -133,6 +138,24 @@ extension MessageText {
         case "continuous": "streams touches; gestures pause"
         case let word: word.map { "touch mode is \($0)" }
         }
+    }
+
+    private static func motion(_ document: JSONValue) -> String {
+        if let error = document["error"]?.word { return "motion sensor: the download failed: \(error)" }
+        if let download = document["download"], let of = download["of"]?.integer, of > 0 {
+            let percent = (download["bytes"]?.integer ?? 0) * 100 / of
+            return "motion sensor: transfers the session \(download["session"]?.word ?? ""), \(percent) %"
+        }
+        let mode = ["store": "records", "stream": "streams"][document["mode"]?.word ?? ""]
+        let state = document["state"]?.word?.asWords ?? "module is \(document["module"]?.word ?? "unknown")"
+        return "motion sensor: " + (mode.map { "\($0), " } ?? "") + state
+    }
+
+    private static func modules(_ document: JSONValue) -> String {
+        let modules = (document.elements ?? []).map { module in
+            (module["name"]?.word ?? "a module") + (module["enabled"]?.flag == true ? ", active" : "")
+        }
+        return modules.isEmpty ? "has no modules" : "has the modules \(modules.joined(separator: "; "))"
     }
 
     private static func info(_ document: JSONValue) -> String? {

@@ -3,6 +3,7 @@ import BrokerAccess
 import CommandLine
 import EventLoop
 import JSON
+import JacquardProtocol
 import MQTT
 import Terminal
 import Text
@@ -15,7 +16,15 @@ struct ScanCommand: ClientCommand {
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        let report = try await scan(context)
+        let search = await SnapTagSearch.start(busAddress: context.busAddress, log: context.log)
+        var report: ScanReport
+        do throws(ClientFailure) {
+            report = try await scan(context)
+        } catch {
+            _ = await search?.finish()
+            throw error
+        }
+        report.snapTags = await search?.finish() ?? []
         context.printer.show(report.document, styled: report.lines(in: context.printer.style))
     }
 
@@ -47,6 +56,7 @@ struct ScanCommand: ClientCommand {
         json: [
             #"{"source","connected","tags":[{"address","serial","name","rssi","known"}]};"#,
             "source is bridge or adapter, connected are tags, which do not advertise.",
+            "snap_tags: addresses of tags of 2017, if there are any.",
         ],
         examples: ["scan", "scan --duration 10 --json"]
     ) { arguments throws(CommandLineError) in
@@ -135,6 +145,8 @@ struct ScanReport: Hashable, Sendable {
     let source: Source
     /// The IDs of tags to which bridges are connected.
     var connected: [String] = []
+    /// The addresses of tags of 2017, which a bridge can't use.
+    var snapTags: [String] = []
     private var tags: [String: JSONValue] = [:]
 
     /// Creates an empty report.
@@ -168,17 +180,23 @@ struct ScanReport: Hashable, Sendable {
 
     /// `{"source","connected","tags":[{"address","serial","name","rssi","known"}]}`.
     var document: JSONValue {
-        [
+        var document: [String: JSONValue] = [
             "source": .string(source.rawValue), "tags": .array(sorted),
             "connected": .array(connected.map(JSONValue.string)),
         ]
+        if !snapTags.isEmpty { document["snap_tags"] = .array(snapTags.map(JSONValue.string)) }
+        return .object(document)
     }
 
     /// The number of connected tags that are named.
     private static let mostNamed = 20
 
-    /// The table.
+    /// The table, and tags that can't be used.
     func lines(in style: TerminalStyle = .plain) -> [StyledLine] {
+        tagLines(in: style) + snapTags.map { StyledLine(DisplayText.escaped("\($0) is \(SnapTag.reason).")) }
+    }
+
+    private func tagLines(in style: TerminalStyle) -> [StyledLine] {
         guard !tags.isEmpty else {
             var lines = ["No tag was received. To find another tag, \(TagAdvice.wake)."]
             if !connected.isEmpty {

@@ -2,6 +2,7 @@ import Bridge
 import Configuration
 import DBus
 import Glibc
+import JacquardProtocol
 import Text
 
 /// Checks the connection to the system bus.
@@ -151,5 +152,16 @@ enum BlueZVersionCheck {
                 remedies: ["sudo apt update && sudo apt install bluez"])
         }
         return Finding(.bluezVersion, .ok, word)
+    }
+}
+
+/// Checks whether BlueZ knows a tag that the bridge can't use.
+enum SnapTagCheck {
+    /// Reports tags of 2017; nil if there is none.
+    static func finding(_ facts: BluetoothFacts) -> Finding? {
+        guard !facts.snapTags.isEmpty else { return nil }
+        return Finding(
+            .snapTag, .warning, facts.snapTags.map { "\($0) is \(SnapTag.reason)" }.joined(separator: "; "),
+            remedies: ["use a tag of 2019 or later: it has four characters printed on it"])
     }
 }

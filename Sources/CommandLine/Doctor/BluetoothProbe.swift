@@ -1,6 +1,7 @@
 import DBus
 import EventLoop
 import Glibc
+import JacquardProtocol
 import Logging
 
 /// The state of BlueZ on the bus.
@@ -28,6 +29,9 @@ struct BluetoothFacts: Sendable {
 
     /// Whether each device has a bond with this host, by address; nil if BlueZ did not answer.
     var bonds: [String: Bool]?
+
+    /// The addresses of tags of 2017 that BlueZ knows.
+    var snapTags: [String] = []
 
     /// Whether BlueZ answered.
     var isAnswered: Bool { busError == nil && isServiceRunning && callError == nil }
@@ -76,6 +80,7 @@ struct BluetoothProbe: Sendable {
                 within: patience)
             facts.adapters = Self.adapters(objects.arguments.first)
             facts.bonds = Self.bonds(objects.arguments.first)
+            facts.snapTags = Self.snapTags(objects.arguments.first)
         } catch {
             facts.callError = error
         }
@@ -100,5 +105,15 @@ struct BluetoothProbe: Sendable {
         }
         // A device that two adapters know has a bond if one of them has it.
         return Dictionary(found) { $0 || $1 }
+    }
+
+    private static func snapTags(_ objects: DBusValue?) -> [String] {
+        let found = (objects?.textKeyed ?? [:]).values.compactMap { interfaces -> String? in
+            guard let values = interfaces.textKeyed?["org.bluez.Device1"]?.textKeyed,
+                values["UUIDs"]?.textArray?.contains(where: { $0.lowercased() == SnapTag.serviceUUID }) == true
+            else { return nil }
+            return values["Address"]?.text
+        }
+        return Set(found).sorted()
     }
 }

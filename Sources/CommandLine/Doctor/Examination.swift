@@ -30,7 +30,7 @@ extension Machine {
             BluetoothServiceCheck.finding(facts, isInContainer: SystemBusCheck.isInContainer(containerMarks)),
             BluetoothPolicyCheck.finding(facts),
             AdapterCheck.finding(facts, adapter),
-        ]
+        ] + [SnapTagCheck.finding(facts)].compactMap { $0 }
     }
 
     /// The findings about the kernel's radios. Reads files.
@@ -127,10 +127,12 @@ struct Examination: Sendable {
 }
 
 extension Check {
-    /// The checks of the command `doctor`. The others are those of a running bridge.
+    /// The checks of the command `doctor`. The others are those of a running bridge, and ``snapTag``, which is only reported
+    /// if there is one.
     static let ofCommand = allCases.filter {
         switch $0 {
-        case .broker, .discovery, .duplicateSerials, .tags, .connectionPolicy, .received, .bond, .link, .lastError:
+        case .broker, .discovery, .duplicateSerials, .tags, .connectionPolicy, .received, .bond, .link, .lastError,
+            .snapTag:
             false
         default: true
         }

@@ -65,6 +65,13 @@ struct CommandRow: Sendable {
             onTags: "fault", "FAULT [once]", "drop-response, delay MS, double, wrong-id, status N, malformed,",
             "truncated, no-body, lost-fragment, hang, no-write-with-response,", "clear"
         ) { words throws(CommandError) in try words.fault() },
+        CommandRow(onTags: "session", "NAME SAMPLES", "stores a recording of the motion sensor") {
+            words throws(CommandError) in try words.session()
+        },
+        CommandRow(
+            onTags: "motion-fault", "FAULT", "repeated-packets, empty-packet, link-lost BYTE, no-end-marker,",
+            "missing-session, status N, clear"
+        ) { words throws(CommandError) in try words.motionFault() },
         CommandRow("lose-bond", "TAG", "the tag forgets the bond, the host does not; pair it again") {
             words throws(CommandError) in .loseBond(try words.selection(for: "lose-bond"))
         },

@@ -146,6 +146,39 @@ extension CommandWords {
     ]
 }
 
+/// The operands of the commands on motion data.
+extension CommandWords {
+    /// Takes the name of a session and its number of samples.
+    mutating func session() throws(CommandError) -> TagAction {
+        guard let name = next(), let count = try number("SAMPLES", in: 0...1_000_000) else {
+            throw CommandError("session needs a NAME and SAMPLES")
+        }
+        return .storeSession(name, sampleCount: count)
+    }
+
+    /// Takes a fault of motion data.
+    mutating func motionFault() throws(CommandError) -> TagAction {
+        let word = next() ?? ""
+        switch word {
+        case "clear": return .motionFault(nil)
+        case "repeated-packets": return .motionFault(.repeatedPackets)
+        case "empty-packet": return .motionFault(.emptyPacket)
+        case "no-end-marker": return .motionFault(.noEndMarker)
+        case "missing-session": return .motionFault(.missingSession)
+        case "link-lost":
+            guard let byte = try number("BYTE", in: 1...Int(Int32.max)) else { throw CommandError("BYTE is missing") }
+            return .motionFault(.linkLost(at: byte))
+        case "status":
+            guard let number = try number("N", in: 0...255) else { throw CommandError("N is missing") }
+            return .motionFault(.status(MotionStatus(rawValue: UInt32(number))))
+        default:
+            throw CommandError(
+                "'\(word)' is no fault; faults are clear, empty-packet, link-lost BYTE, missing-session, no-end-marker, "
+                    + "repeated-packets, status N")
+        }
+    }
+}
+
 /// The operands of the commands on `org.bluez`.
 extension CommandWords {
     /// Takes what to do with an adapter, and its number.

@@ -8,6 +8,7 @@ extension Firmware {
         switch request.domain {
         case .base: executeTagRequest(request, at: now)
         case .gear: executeGearRequest(request)
+        case .motion: executeMotionRequest(request, at: now)
         default: .refused(.unsupported)
         }
     }
@@ -23,7 +24,8 @@ extension Firmware {
         case (.configWrite, .configWrite(let body)): configure(body)
         case (.ledPattern, .ledPattern(let body)): playLED(body, on: .tag)
         case (.batteryStatus, .batteryStatus(let body)): batteryStatus(body)
-        case (.listModules, _): .with(.modules(ListModuleResponse(modules: [FirmwareIdentity.motionModule])))
+        case (.listModules, _), (.loadModule, _), (.unloadModule, _), (.deleteModule, _):
+            executeModuleRequest(request, at: now)
         case (.configGet, .configGet(let body)): stored(body)
         case (.configSet, .configSet(let body)): store(body)
         case (.requestDisconnect, .bleDisconnect(let body)): disconnect(body, at: now)

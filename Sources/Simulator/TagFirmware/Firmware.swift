@@ -26,6 +26,7 @@ public struct Firmware: Sendable {
     var attachments: UInt32 = 0
     var ticks: UInt32 = 0
     var touchSequence: UInt32 = 0
+    var motion = MotionMemory()
 
     /// A tag that has just been switched on.
     ///
@@ -72,6 +73,8 @@ public struct Firmware: Sendable {
     /// Handles the end of the link, whichever side ended it.
     public mutating func disconnected() -> [FirmwareAction] {
         guard let link else { return [] }
+        motion.transfer = nil
+        if motion.collection?.next != nil { motion.collection = nil }
         life = link.sleepsAfterwards ? .asleep : .advertising
         return link.sleepsAfterwards ? [] : [.advertise(advertisement)]
     }
@@ -83,11 +86,12 @@ public struct Firmware: Sendable {
 
     /// The client writes a value.
     ///
-    /// Raw data is taken and thrown away: files are not simulated.
+    /// Of raw data, only acknowledgements of motion data mean something to it.
     public mutating func write(
         _ value: [UInt8], on channel: TagCharacteristic, at now: Instant
     ) -> [FirmwareAction] {
         link?.lastActivity = now
+        if channel == .rawData { return rawWritten(value, at: now) }
         guard channel == .command, case .packet(let packet) = link?.reassembler.receive(value),
             let (id, request) = try? Request.decode(packet)
         else {
@@ -100,7 +104,8 @@ public struct Firmware: Sendable {
 
     /// When to call ``timeReached(at:)``; nil while there is nothing to wait for.
     public var deadline: Instant? {
-        guard let deadline = link?.deadline else { return nil }
+        guard var deadline = link?.deadline else { return nil }
+        if let due = motion.deadline { deadline = min(deadline, due) }
         return replay?.deadline.map { min($0, deadline) } ?? deadline
     }
 
@@ -109,7 +114,8 @@ public struct Firmware: Sendable {
         if link != nil, let steps = replay?.withoutMissing(at: now) {
             for (step, time) in steps { link?.plan(step.output.actions(id: 0), at: time) }
         }
-        guard let actions = link?.takeDue(at: now) else { return [] }
+        guard var actions = link?.takeDue(at: now) else { return [] }
+        if motion.deadline != nil { actions += motionTimeReached(at: now) }
         return actions.filter { action in
             guard case .notify(_, on: let channel) = action else { return true }
             return link?.subscriptions.contains(channel) == true

@@ -39,6 +39,11 @@ public struct FirmwareFaults: Hashable, Sendable {
     /// Whether the tag notifies something that no client knows, once it is configured.
     public var notifiesUnknown = false
 
+    /// Whether notifications about modules and motion data are lost.
+    public var losesNotifications = false
+    /// What is wrong with its motion data; nil for nothing.
+    public var motion: MotionFault?
+
     /// A healthy tag.
     public init() {}
 

@@ -22,6 +22,7 @@ struct FirmwareLink: Sendable {
     let fragmentLength: Int
     var subscriptions: Set<TagCharacteristic> = []
     var reassembler = Reassembler()
+    var rawReassembler = Reassembler()
     /// Whether the client has configured the tag. The tag reports battery and gear then, and every later change.
     var isConfigured = false
     /// Whether the tag sleeps once the link has gone.

@@ -22,6 +22,10 @@ public enum TagAction: Hashable, Sendable {
     case fault(FirmwareFaults.AnswerFault?, isOnce: Bool)
     /// Rejects writes with response.
     case refusesWrites
+    /// Stores a session with so many samples.
+    case storeSession(String, sampleCount: Int)
+    /// Sets the fault of its motion data; nil for none.
+    case motionFault(MotionFault?)
 }
 
 extension Firmware {
@@ -41,6 +45,8 @@ extension Firmware {
         case .fault(nil, _): faults = FirmwareFaults()
         case .fault(let fault, let isOnce): (faults.answer, faults.isOnce) = (fault, isOnce)
         case .refusesWrites: faults.refusesWriteWithResponse = true
+        case .storeSession(let name, let count): store(MotionSessionID(session: name), sampleCount: count)
+        case .motionFault(let fault): faults.motion = fault
         case .play, .range, .move: break
         }
         return []

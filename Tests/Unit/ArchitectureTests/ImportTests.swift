@@ -45,7 +45,7 @@ struct ImportTests {
         ],
         "Doctor": [
             "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc", "JSON",
-            "Logging", "MQTT", "Terminal", "Text", "Time",
+            "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time",
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",

@@ -24,6 +24,17 @@ struct ReportTests {
         #expect(report.document["tags"]?.elements?.map { $0["serial"] } == ["0002", "0001"])
     }
 
+    @Test("a scan names tags of 2017, and says that they are too old")
+    func snapTags() {
+        var report = ScanReport(source: .adapter)
+        #expect(report.document["snap_tags"] == nil)
+        report.snapTags = ["AA:BB:CC:DD:EE:FF"]
+        #expect(report.document["snap_tags"]?.elements == ["AA:BB:CC:DD:EE:FF"])
+        #expect(
+            report.lines().last?.text
+                == "AA:BB:CC:DD:EE:FF is a tag of 2017 (snap tag): this bridge supports tags of 2019 and later.")
+    }
+
     @Test("unknown tags follow the known ones")
     func tags() {
         let data: JSONValue = [

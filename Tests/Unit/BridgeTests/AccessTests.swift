@@ -59,7 +59,8 @@ struct AccessTests {
         let names = TagRequestTable.rows.map { $0.name }
         for name in names {
             let topic = "jacquard/tag/003R/\(name)"
-            #expect(table.mayPublish(.homeAssistant, to: topic), "\(name)")
+            #expect(
+                table.mayPublish(.homeAssistant, to: topic) == !AccessTable.adminCommands.contains(name), "\(name)")
             #expect(table.mayPublish(.admin, to: topic), "\(name)")
             #expect(!table.mayPublish(.dashboard, to: topic), "\(name)")
             #expect(

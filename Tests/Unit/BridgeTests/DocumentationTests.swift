@@ -60,6 +60,24 @@ struct DocumentationTests {
         scene.send(
             "tag/003R/led/set", #"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":200,"effect":"breathe"}"#)
         scene.answer()
+        scene.send("tag/003R/modules/get", "")
+        var module = ModuleDescriptor.motion
+        module.version = FirmwareVersion(1, 0, 0)
+        module.isEnabled = false
+        scene.answer(.modules([module]))
+        var raw = Scene.configuration()
+        raw.allowsRawData = true
+        scene.handle(.configurationChanged(raw, isBrokerConnected: true))
+        scene.send("tag/003R/raw/set", #"{"views":["packet"]}"#)
+        scene.report(.raw([7, 0x41], view: .packet))
+        let stored = StoredMotionSession(id: MotionSessionID(session: "run-1"), byteCount: 27_309, crc: 0xBEEF)
+        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.answer(.motionSessions([stored], isComplete: true))
+        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
+        let sample = MotionSample(acceleration: SIMD3(-139, 30, 2123), rotation: SIMD3(-21, 1, 0), ticks: 3_343_193)
+        scene.report(.motion(.samples(try #require(MotionValue([0xC0, 0] + sample.encoded)))))
+        scene.wait(.milliseconds(50))
         scene.send("tag/003R/led/set", #"{"state":"dim"}"#)
         scene.send("bridge/attic/request/reboot", "")
         let stranger = TagAdvertisement(

@@ -9,7 +9,7 @@ struct ForgetTests {
     private static let retained = [
         "availability", "connection", "battery", "battery/level", "battery/forecast", "gear", "info", "touch_mode",
         "led",
-        "rssi", "stats",
+        "rssi", "stats", "modules", "imu", "imu/sessions",
     ]
 
     private func scene() -> Scene {
@@ -42,7 +42,7 @@ struct ForgetTests {
             "time":"2026-11-20T10:15:03.114Z","took_ms":1000}
             """#
         #expect(rest.last == result)
-        #expect(scene.publications.suffix(11).dropLast().allSatisfy { $0.isRetained && $0.qos == 1 })
+        #expect(scene.publications.suffix(14).dropLast().allSatisfy { $0.isRetained && $0.qos == 1 })
         #expect(scene.state.deadline == nil)
     }
 

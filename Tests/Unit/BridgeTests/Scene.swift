@@ -158,7 +158,7 @@ extension BridgeAction {
             token
         case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,
             .addTag, .removeTag,
-            .forgetInstance, .recordTraffic, .remember:
+            .forgetInstance, .recordTraffic, .observeRawData, .motionFile, .remember:
             nil
         }
     }

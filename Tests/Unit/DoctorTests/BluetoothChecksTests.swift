@@ -25,6 +25,16 @@ struct BluetoothChecksTests {
         return facts
     }
 
+    @Test("a tag of 2017 is reported as one that the bridge does not support")
+    func snapTag() {
+        #expect(SnapTagCheck.finding(Self.facts { _ in }) == nil)
+        let finding = SnapTagCheck.finding(Self.facts { $0.snapTags = ["AA:BB:CC:DD:EE:FF"] })
+        #expect(finding?.verdict == .warning)
+        #expect(
+            finding?.found
+                == "AA:BB:CC:DD:EE:FF is a tag of 2017 (snap tag): this bridge supports tags of 2019 and later")
+    }
+
     @Test("the bus is present or missing")
     func bus() {
         #expect(SystemBusCheck.finding("unix:x", nil).verdict == .ok)

@@ -26,8 +26,8 @@ struct RequestTests {
 
     @Test("is decoded with unknown domain, opcode and body")
     func unknown() throws {
-        // Domain 99, opcode 98, and an extension 1203 that is not read.
-        let (_, request) = try Request.decode([0x08, 99, 0x10, 98, 0x18, 1, 0x9A, 0x4B, 0])
+        // Domain 99, opcode 98, and an extension 1204 that is not read.
+        let (_, request) = try Request.decode([0x08, 99, 0x10, 98, 0x18, 1, 0xA2, 0x4B, 0])
         #expect(request == Request(domain: Domain(rawValue: 99), opcode: Opcode(rawValue: 98)))
     }
 

@@ -4,7 +4,9 @@ import Testing
 /// Each message as this module and as Google's implementation have it.
 @Suite("Schema", .serialized)
 struct SchemaTests {
-    @Test("encodes each request as protoc does", arguments: Example<Request>.everyday + Example<Request>.whole)
+    @Test(
+        "encodes each request as protoc does",
+        arguments: Example<Request>.everyday + Example<Request>.whole + Example<Request>.motion)
     func request(_ example: Example<Request>) throws {
         let protoc = Protoc(message: "Request")
         let packet = example.message.encoded(id: 1)
@@ -15,7 +17,9 @@ struct SchemaTests {
         #expect(decoded.request == example.message)
     }
 
-    @Test("encodes each response as protoc does", arguments: Example<Response>.all + Example<Response>.store)
+    @Test(
+        "encodes each response as protoc does",
+        arguments: Example<Response>.all + Example<Response>.store + Example<Response>.motion)
     func response(_ example: Example<Response>) throws {
         let protoc = Protoc(message: "Response")
         let packet = example.message.encoded()
@@ -31,5 +35,16 @@ struct SchemaTests {
         #expect(try protoc.decode(packet) == example.text)
         #expect(try protoc.encode(example.text) == packet)
         #expect(try Notification.decode(packet[...]) == example.message)
+    }
+
+    @Test(
+        "encodes each notification about modules and motion data as protoc does",
+        arguments: Example<MotionNotification>.all)
+    func motionNotification(_ example: Example<MotionNotification>) throws {
+        let protoc = Protoc(message: "Notification")
+        let packet = example.message.encoded()
+        #expect(try protoc.decode(packet) == example.text)
+        #expect(try protoc.encode(example.text) == packet)
+        #expect(try MotionNotification.decode(packet[...]) == example.message)
     }
 }

@@ -18,6 +18,12 @@ public struct AccessTable: Hashable, Sendable {
         LEDSet.name, HapticSet.name, TouchModeSet.name, BatteryGet.name, SignalGet.name, InfoGet.name,
     ]
 
+    /// The commands that only an administrator may send.
+    static let adminCommands = [ModulesSet.name, RawSet.name]
+
+    /// The commands of Home Assistant's entities, and those for automations in Home Assistant.
+    static let homeAssistantCommands = TagRequestTable.rows.map { $0.name }.filter { !adminCommands.contains($0) }
+
     /// The requests of Home Assistant's entities.
     static let homeAssistantRequests = [ScanRequest.name, PairRequest.name, PairSerialRequest.name]
 
@@ -57,8 +63,8 @@ public struct AccessTable: Hashable, Sendable {
             ]
         case .homeAssistant:
             [everything]
-                + ["tag/+/+/set", "tag/+/+/get", "group/+/+/set", "group/+/+/get"].map {
-                    AccessRule(.write, "\(base)/\($0)")
+                + ["tag", "group"].flatMap { kind in
+                    Self.homeAssistantCommands.map { AccessRule(.write, "\(base)/\(kind)/+/\($0)") }
                 }
                 + Self.homeAssistantRequests.map { AccessRule(.write, "\(base)/bridge/+/request/\($0)") }
                 + [discovery, AccessRule(.read, replayed)]

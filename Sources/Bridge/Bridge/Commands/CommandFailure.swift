@@ -177,8 +177,29 @@ extension CommandFailure {
                 .busy, "The Bluetooth service was too busy to send the command; nothing was sent: \(name): \(text)")
         case .status(let status):
             self.init(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
+        case .moduleMissing(let name):
+            self.init(
+                .unsupported, "Tag \(tag.entry.id) has no module \(name.quoted)", hint: "modules/get lists its modules")
+        case .moduleNotLoaded(let status):
+            self.init(.tagError, "The tag did not load the module: \(status)")
+        case .motionState(let status):
+            self.init(
+                status == .logging || status == .transferring || status == .erasing ? .busy : .tagError,
+                "The state of motion data is \(status)", hint: status.hint)
         case .malformedResponse:
             self.init(.tagError, "The tag's response lacks required data")
+        }
+    }
+}
+
+extension MotionStatus {
+    /// What to do about the state; nil if nothing is known.
+    fileprivate var hint: String? {
+        switch self {
+        case .logging: "Send stop to imu/set"
+        case .lowBattery: "Charge the tag: a recording needs 50 %"
+        case .lowStorage: "Erase sessions: at least 20 % of the memory must be free"
+        default: nil
         }
     }
 }

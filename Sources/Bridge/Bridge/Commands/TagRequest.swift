@@ -39,8 +39,41 @@ struct TagRequestContext: Sendable {
     var name: String?
     /// The states of the tag's LED and that of its gear after all pending commands.
     var lights: (tag: LightState, gear: LightState) = (.initial, .initial)
+    /// The settings of commands.
+    struct Settings: Sendable {
+        /// How long an LED is on after a command without a duration.
+        var ledOn: Duration
+        /// Whether the configuration allows raw data.
+        var allowsRawData = false
+        /// The settings of motion data.
+        var motion = MotionConfiguration()
+    }
+
+    var settings: Settings
+    /// The level of the battery in percent; nil if it is unknown.
+    var batteryLevel: UInt32?
+    /// Whether motion data uses the raw data characteristic.
+    var usesRawData = false
+    /// Whether a session is being transferred.
+    var isDownloading = false
+    /// The sessions on the tag, as far as they were listed.
+    var sessions: [StoredMotionSession] = []
+
     /// How long an LED is on after a command without a duration.
-    var ledOn: Duration
+    var ledOn: Duration { settings.ledOn }
+    /// Whether the configuration allows raw data.
+    var allowsRawData: Bool { settings.allowsRawData }
+    /// The settings of motion data.
+    var motion: MotionConfiguration { settings.motion }
+}
+
+extension TagRequestContext.Settings {
+    /// The settings of a configuration.
+    init(_ configuration: BridgeConfiguration) {
+        ledOn = configuration.ledOn
+        allowsRawData = configuration.allowsRawData
+        motion = configuration.motion
+    }
 }
 
 /// The connection state that a command waits for.
@@ -55,6 +88,8 @@ enum TagGoal: Hashable, Sendable {
 struct TagRequestOutcome: Sendable {
     var data = CommandData.none
     var publications: [Publication] = []
+    /// Actions that follow from it.
+    var actions: [BridgeAction] = []
     /// Set if the response does not contain what the command needs.
     var failure: CommandFailure?
 }
@@ -81,9 +116,14 @@ enum TagRequestTable {
         ConfigSet.self,
         ConnectionSet.self,
         HapticSet.self,
+        MotionGet.self,
+        MotionSet.self,
         InfoGet.self,
         LEDSet.self,
+        ModulesGet.self,
+        ModulesSet.self,
         NameSet.self,
+        RawSet.self,
         SignalGet.self,
         SleepSet.self,
         TouchModeSet.self,

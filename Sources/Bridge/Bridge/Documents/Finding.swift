@@ -7,6 +7,7 @@ public enum Check: String, CaseIterable, Sendable {
     case bluetoothPolicy = "bluetooth_policy"
     case bluezVersion = "bluez_version"
     case adapter
+    case snapTag = "snap_tag"
     case radioSwitch = "rfkill"
     case sharedChip = "wifi"
     case brokerName = "broker_name"
@@ -39,6 +40,7 @@ public enum Check: String, CaseIterable, Sendable {
         case .bluetoothPolicy: "bus policy"
         case .bluezVersion: "BlueZ version"
         case .adapter: "adapter"
+        case .snapTag: "snap tag"
         case .radioSwitch: "radio switch"
         case .sharedChip: "Wi-Fi"
         case .brokerName: "broker's name"

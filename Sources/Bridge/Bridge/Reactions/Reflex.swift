@@ -79,7 +79,8 @@ public struct ReflexRequest: Hashable, Sendable {
         do throws(CommandFailure) {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
             // Whether a command is valid does not depend on the tag.
-            let context = TagRequestContext(entry: TagEntry(id: "-", serial: "-"), ledOn: .seconds(1))
+            let context = TagRequestContext(
+                entry: TagEntry(id: "-", serial: "-"), settings: TagRequestContext.Settings(ledOn: .seconds(1)))
             _ = try row.init(payload, in: context)
         } catch {
             throw Problem(text: "is refused: \(error.text)")

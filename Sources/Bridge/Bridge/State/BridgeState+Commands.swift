@@ -175,7 +175,7 @@ extension BridgeState {
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(
-                payload, in: tags.requestContext(of: position, ledOn: configuration.ledOn))
+                payload, in: tags.requestContext(of: position, TagRequestContext.Settings(configuration)))
             return try begin(
                 request, of: position, requester, publishesResult: publishesResult, within: timeToLive, at: now)
         case .bridge(let row):

@@ -31,7 +31,7 @@ extension BridgeState {
         tagContext.offlineAfter = new.offlineAfter
         for index in tags.indices { tags[index].link.offlineAfter = new.offlineAfter }
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
-        let watch = watchChanged(isBrokerConnected: isBrokerConnected, at: now)
+        let watch = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()
         let released = oldChords == new.chords ? [] : chordsChanged(at: now)
         guard isDiscoveryChanged else {

@@ -31,7 +31,9 @@ extension BridgeState {
     mutating func commandEnded(
         _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
-        guard pendingCommands.tag(of: token) == tags[position].entry.id else { return [] }
+        guard pendingCommands.tag(of: token) == tags[position].entry.id else {
+            return errandEnded(token, result, of: position, at: now)
+        }
         switch result {
         case .success(let response): return succeeded(token, response, of: position, at: now)
         case .failure(.notConnected): return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []
@@ -61,7 +63,8 @@ extension BridgeState {
         tags[position].link.commandEnded(at: now.instant)
         let results = pendingCommands.succeed(command, data: outcome.data, at: now)
         let settled = settle(position, at: now)
-        let actions = publish(results, outcome.publications)
+        var actions = publish(results, outcome.publications)
+        if !outcome.actions.isEmpty { actions += outcome.actions }
         return settled.isEmpty ? actions : actions + settled
     }
 

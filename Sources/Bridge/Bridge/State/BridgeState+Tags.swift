@@ -11,6 +11,7 @@ extension BridgeState {
         if case .commandEnded(let token, let result) = event {
             return commandEnded(token, result, of: position, at: now)
         }
+        if case .motion(let report) = event { return motionReported(report, of: position, at: now) }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
         let problemsBefore = tags[position].problems
@@ -34,6 +35,7 @@ extension BridgeState {
             let counts = isChanged ? listsChanged(at: now) : []
             return scope.narrowing + publish(publications + health + counts) + scope.widening
                 + refuseWaiting(of: position, at: now) + settle(position, at: now) + sendWaiting(of: position, at: now)
+                + (isChanged ? motionConnectionChanged(of: position, at: now) : [])
         case .information:
             return publish(publications + health + discoveryFacts(ofTag: position))
         case .gear, .battery:

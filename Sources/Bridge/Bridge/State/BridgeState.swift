@@ -200,6 +200,7 @@ extension BridgeState {
                 + healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
         case .messagesLost(let losses): lost(losses, at: now)
         case .logged(let entries, let omitted): publish(logged(entries, omitted: omitted, at: now))
+        case .motionFile(let id, let event): motionFile(id, event, at: now)
         case .traffic(let id, let event): traffic(event, of: id, at: now)
         }
     }
@@ -246,7 +247,7 @@ extension BridgeState {
         let foundTags = found.isDue(at: now.instant) ? foundFact : []
         let state = stateReminders.takeDue(at: now.instant) ? presenceFacts.map(\.reminder) : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
-        let idle = due.flatMap { restIfIdle($0, at: now) }
+        let idle = due.flatMap { restIfIdle($0, at: now) + motionDue(of: $0, at: now) }
         let dueDepartures = departures.takeDue(at: now.instant)
         let departed =
             finish(dueDepartures, at: now) + (dueDepartures.isEmpty ? [] : stopReadingFormerAnnouncements())

@@ -7,6 +7,7 @@ extension TagMirror {
     func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
             + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + radiosFact
+            + rarePublications
     }
 
     /// The topics of facts whose value is unknown.

@@ -38,6 +38,8 @@ struct TagMirror: Sendable {
     let statsPayload: StatsPayload
     /// When the tag was last received; nil if not since the start.
     private(set) var lastSeen: Timestamp?
+    /// At most one; see ``rare``.
+    var rareFacts: [RareFacts] = []
 
     /// The tag's record in the state file; nil if there is none.
     private var stored: TagRecord?
@@ -122,9 +124,16 @@ struct TagMirror: Sendable {
     }
 
     /// Returns what a command to the tag builds upon. Changes nothing, see ``nextDeadline()``.
-    mutating func requestContext(ledOn: Duration) -> TagRequestContext {
-        TagRequestContext(
-            entry: entry, name: sighting.name, lights: (tagLED.expected, gearLED.expected), ledOn: ledOn)
+    mutating func requestContext(_ configuration: TagRequestContext.Settings) -> TagRequestContext {
+        var context = TagRequestContext(
+            entry: entry, name: sighting.name, lights: (tagLED.expected, gearLED.expected), settings: configuration,
+            batteryLevel: batteryLevel)
+        if let motion = rareFacts.first?.motion {
+            context.usesRawData = motion.usesRawData
+            context.isDownloading = motion.download != nil
+            context.sessions = motion.sessions ?? []
+        }
+        return context
     }
 
     /// Returns when the tag's next timeout is due. Changes nothing: it is mutating because an element of an array is
@@ -136,6 +145,7 @@ struct TagMirror: Sendable {
         deadline.lower(to: tagLED.offAt)
         deadline.lower(to: gearLED.offAt)
         deadline.lower(to: radios?.due)
+        if !rareFacts.isEmpty { deadline.lower(to: rareFacts[0].motion?.deadline) }
         return deadline
     }
 
@@ -179,7 +189,8 @@ extension TagMirror {
         case .fragmentsLost:
             counters.lostFragments += 1
             return statsChanged(at: now)
-        case .gesture, .commandEnded: return []
+        case .raw(let bytes, let view): return rawReceived(bytes, view: view)
+        case .gesture, .motion, .commandEnded: return []
         }
     }
 

@@ -101,8 +101,10 @@ struct TagTable: RandomAccessCollection, Sendable {
     }
 
     /// Returns what a command to a tag builds upon.
-    mutating func requestContext(of position: Int, ledOn: Duration) -> TagRequestContext {
-        tags[position].requestContext(ledOn: ledOn)
+    mutating func requestContext(
+        of position: Int, _ settings: TagRequestContext.Settings
+    ) -> TagRequestContext {
+        tags[position].requestContext(settings)
     }
 
     private mutating func number(_ position: Int) {

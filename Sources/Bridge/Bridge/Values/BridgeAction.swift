@@ -42,6 +42,10 @@ public enum BridgeAction: Equatable, Sendable {
     case unsubscribe([String])
     /// Report the Bluetooth traffic of this tag, and of no other, by ``BridgeEvent/traffic(_:_:)``; nil: of none.
     case recordTraffic(of: TagID?)
+    /// Report these views of the tag's raw data by `TagEvent.raw`, on this link and later ones.
+    case observeRawData(RawViews, of: TagID)
+    /// Work with the file of a session of a tag.
+    indirect case motionFile(MotionFileAction, of: TagID)
     /// Set the log level.
     case setLogLevel(LogLevel)
     /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.

@@ -33,6 +33,10 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var radios: [String]
     /// How long a tag stays available after its link was lost (`defaults.offline_after_s`).
     public var offlineAfter: Duration
+    /// Whether raw data of tags may be read and written (`raw`).
+    public var allowsRawData: Bool
+    /// The settings of motion data (`imu`).
+    public var motion: MotionConfiguration
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
@@ -53,7 +57,9 @@ public struct BridgeConfiguration: Equatable, Sendable {
         discoveryPrefix: String = "homeassistant",
         watchesFleet: Bool = false,
         radios: [String] = [],
-        offlineAfter: Duration = .zero
+        offlineAfter: Duration = .zero,
+        allowsRawData: Bool = false,
+        motion: MotionConfiguration = MotionConfiguration()
     ) {
         self.radios = radios
         self.offlineAfter = offlineAfter
@@ -71,6 +77,8 @@ public struct BridgeConfiguration: Equatable, Sendable {
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
         self.watchesFleet = watchesFleet
+        self.allowsRawData = allowsRawData
+        self.motion = motion
     }
 }
 

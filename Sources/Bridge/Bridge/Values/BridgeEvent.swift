@@ -52,6 +52,9 @@ public enum BridgeEvent: Equatable, Sendable {
     /// A pairing has reached a stage; ignored for a serial that is not being paired.
     case pairing(serial: String, PairingStage)
 
+    /// The result of ``BridgeAction/motionFile(_:of:)``; ignored for an unknown tag.
+    indirect case motionFile(TagID, MotionFileEvent)
+
     /// An event of the Bluetooth traffic with a tag, requested by ``BridgeAction/recordTraffic(of:)``.
     indirect case traffic(TagID, TrafficRecord.Event)
 

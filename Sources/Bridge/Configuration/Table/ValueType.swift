@@ -193,6 +193,11 @@ extension ValueType where Value == String {
         return ValueType(schema, text: { $0 }, in: { .reflexRequest($0.reflexProblem) })
     }
 
+    /// A folder, which is created if it does not exist.
+    static var folder: ValueType {
+        ValueType(.reference("path"), text: { $0 }, in: { .path(in: $0.folder) })
+    }
+
     /// A file for node_exporter.
     static var metricsFile: ValueType {
         let schema: SchemaNode = ["allOf": [.reference("path"), ["pattern": "\\.prom$"]]]

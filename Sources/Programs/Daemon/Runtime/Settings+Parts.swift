@@ -36,7 +36,9 @@ extension Settings {
             discoveryPrefix: homeAssistant.prefix,
             watchesFleet: fleet.watch,
             radios: bluetooth.radios.map { $0.map(\.name) } ?? [],
-            offlineAfter: defaults.offlineAfter)
+            offlineAfter: defaults.offlineAfter,
+            allowsRawData: allowsRawData,
+            motion: MotionConfiguration(hasFolder: motion.folder != nil, idle: motion.idle))
     }
 
     /// For the connections.

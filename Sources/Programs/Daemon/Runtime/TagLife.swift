@@ -40,7 +40,7 @@ struct TagLife {
         switch event {
         case .connection(let connection): Self.take(connection, &tags[id, default: Tag()], now)
         case .gear(let gear): Self.take(gear, &tags[id, default: Tag()])
-        case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .commandEnded: nil
+        case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .raw, .motion, .commandEnded: nil
         }
     }
 
@@ -134,7 +134,9 @@ extension TagCommand {
         case .setTouchMode: "touch_mode"
         case .batteryStatus: "battery"
         case .deviceInformation: "info"
-        case .listModules: "modules"
+        case .listModules, .changeModule: "modules"
+        case .motion: "imu"
+        case .sendRaw: "raw"
         case .rename: "name"
         case .configGet: "config_get"
         case .configSet: "config_set"

@@ -80,6 +80,11 @@ extension JacquardManager {
         driver.drive { session, now in session.enqueue(command, token: token, isFirst: isFirst, at: now) }
     }
 
+    /// Selects the views of raw data that are reported for a tag, on its link and later ones.
+    public func observeRawData(_ views: RawViews, of identity: TagIdentity) {
+        tags[identity]?.drive { session, _ in session.observeRawData(views) }
+    }
+
     private func refuse(_ identity: TagIdentity, _ error: TagConnectionError) {
         emit(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), of: identity)
     }

@@ -124,6 +124,7 @@ final class TagDriver {
         case .discover:
             request { .discover(JacquardGATT.service, characteristics: JacquardGATT.characteristics, of: $0) }
         case .subscribe(let characteristic): request { .subscribe(JacquardGATT.uuid(characteristic), of: $0) }
+        case .writeRaw(let value): request { .write(value, to: JacquardGATT.uuid(.rawData), of: $0, .withoutResponse) }
         case .write(let value, let withResponse):
             request {
                 .write(

@@ -14,6 +14,8 @@ public struct Domain: RawRepresentable, Hashable, Sendable {
     public static let base = Domain(rawValue: 0)
     /// Attached gear.
     public static let gear = Domain(rawValue: 8)
+    /// Motion data: `DATA_COLLECTION` in the schema.
+    public static let motion = Domain(rawValue: 9)
 }
 
 /// The operation of a request or the kind of a notification. Any number may occur; its meaning depends on the domain.
@@ -49,8 +51,14 @@ extension Opcode {
     public static let error = Opcode(rawValue: 16)
     /// Plays on the tag's LED, or reports the state of a pattern.
     public static let ledPattern = Opcode(rawValue: 17)
+    /// Loads a module, or reports the outcome.
+    public static let loadModule = Opcode(rawValue: 18)
+    /// Unloads a module.
+    public static let unloadModule = Opcode(rawValue: 19)
     /// Lists the loadable modules.
     public static let listModules = Opcode(rawValue: 20)
+    /// Deletes a module.
+    public static let deleteModule = Opcode(rawValue: 21)
     /// Reads or reports the battery.
     public static let batteryStatus = Opcode(rawValue: 23)
     /// Reads an element of the key-value store.
@@ -71,6 +79,24 @@ extension Opcode {
     public static let gearHaptic = Opcode(rawValue: 6)
     /// Switches between gestures and touch, or carries them.
     public static let gearData = Opcode(rawValue: 7)
+}
+
+/// Opcodes of the domain ``Domain/motion``.
+extension Opcode {
+    /// Starts collecting.
+    public static let motionStart = Opcode(rawValue: 1)
+    /// Stops collecting.
+    public static let motionStop = Opcode(rawValue: 2)
+    /// Reads the state.
+    public static let motionStatus = Opcode(rawValue: 3)
+    /// Lists the sessions, or carries one of them.
+    public static let motionSessionList = Opcode(rawValue: 4)
+    /// Starts the transfer of a session.
+    public static let motionDownload = Opcode(rawValue: 5)
+    /// Erases a session.
+    public static let motionErase = Opcode(rawValue: 6)
+    /// Erases all sessions.
+    public static let motionEraseAll = Opcode(rawValue: 7)
 }
 
 /// The result of a request. Any number may occur: 15 is real although the schema lacks it.
@@ -128,5 +154,15 @@ enum ExtensionNumber {
     static let dataChannelNotification: UInt32 = 917
     static let configRead: UInt32 = 1100
     static let configWrite: UInt32 = 1101
+    static let motionStart: UInt32 = 1001
+    static let motionStop: UInt32 = 1002
+    static let motionStatus: UInt32 = 1003
+    static let sessionList: UInt32 = 1004
+    static let motionDownload: UInt32 = 1005
+    static let motionErase: UInt32 = 1007
+    static let motionEraseAll: UInt32 = 1008
+    static let loadModule: UInt32 = 1200
+    static let unloadModule: UInt32 = 1201
     static let listModules: UInt32 = 1202
+    static let deleteModule: UInt32 = 1203
 }

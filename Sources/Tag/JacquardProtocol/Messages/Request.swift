@@ -31,6 +31,26 @@ public struct Request: Equatable, Sendable {
         case configRead(ConfigReadRequest)
         /// Changes the tag's configuration.
         case configWrite(TagConfiguration)
+        /// Starts collecting motion data.
+        case motionStart(MotionStartRequest)
+        /// Stops collecting motion data, or a transfer.
+        case motionStop(MotionStopRequest)
+        /// Reads the state of motion data.
+        case motionStatus(MotionRequest)
+        /// Lists the recorded sessions.
+        case motionSessionList(MotionRequest)
+        /// Starts the transfer of a session.
+        case motionDownload(MotionDownloadRequest)
+        /// Erases a session.
+        case motionErase(MotionEraseRequest)
+        /// Erases all sessions.
+        case motionEraseAll(MotionRequest)
+        /// Loads a module.
+        case loadModule(ModuleRequest)
+        /// Unloads a module.
+        case unloadModule(ModuleRequest)
+        /// Deletes a module.
+        case deleteModule(ModuleRequest)
     }
 
     /// The part of the firmware that the request is for.
@@ -94,6 +114,16 @@ extension Request.Body: FieldChoice {
         case ExtensionNumber.dataChannel: value = .dataChannel(try DataChannelRequest(&reader))
         case ExtensionNumber.configRead: value = .configRead(try ConfigReadRequest(&reader))
         case ExtensionNumber.configWrite: value = .configWrite(try TagConfiguration(&reader))
+        case ExtensionNumber.motionStart: value = .motionStart(try MotionStartRequest(&reader))
+        case ExtensionNumber.motionStop: value = .motionStop(try MotionStopRequest(&reader))
+        case ExtensionNumber.motionStatus: value = .motionStatus(try MotionRequest(&reader))
+        case ExtensionNumber.sessionList: value = .motionSessionList(try MotionRequest(&reader))
+        case ExtensionNumber.motionDownload: value = .motionDownload(try MotionDownloadRequest(&reader))
+        case ExtensionNumber.motionErase: value = .motionErase(try MotionEraseRequest(&reader))
+        case ExtensionNumber.motionEraseAll: value = .motionEraseAll(try MotionRequest(&reader))
+        case ExtensionNumber.loadModule: value = .loadModule(try ModuleRequest(&reader))
+        case ExtensionNumber.unloadModule: value = .unloadModule(try ModuleRequest(&reader))
+        case ExtensionNumber.deleteModule: value = .deleteModule(try ModuleRequest(&reader))
         default: break
         }
     }
@@ -111,6 +141,16 @@ extension Request.Body: FieldChoice {
         case .dataChannel(let body): body.write(to: &writer, field: ExtensionNumber.dataChannel)
         case .configRead(let body): body.write(to: &writer, field: ExtensionNumber.configRead)
         case .configWrite(let body): body.write(to: &writer, field: ExtensionNumber.configWrite)
+        case .motionStart(let body): body.write(to: &writer, field: ExtensionNumber.motionStart)
+        case .motionStop(let body): body.write(to: &writer, field: ExtensionNumber.motionStop)
+        case .motionStatus(let body): body.write(to: &writer, field: ExtensionNumber.motionStatus)
+        case .motionSessionList(let body): body.write(to: &writer, field: ExtensionNumber.sessionList)
+        case .motionDownload(let body): body.write(to: &writer, field: ExtensionNumber.motionDownload)
+        case .motionErase(let body): body.write(to: &writer, field: ExtensionNumber.motionErase)
+        case .motionEraseAll(let body): body.write(to: &writer, field: ExtensionNumber.motionEraseAll)
+        case .loadModule(let body): body.write(to: &writer, field: ExtensionNumber.loadModule)
+        case .unloadModule(let body): body.write(to: &writer, field: ExtensionNumber.unloadModule)
+        case .deleteModule(let body): body.write(to: &writer, field: ExtensionNumber.deleteModule)
         }
     }
 }

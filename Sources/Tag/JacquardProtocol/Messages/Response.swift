@@ -24,6 +24,20 @@ public struct Response: Equatable, Sendable {
         case config(TagConfiguration)
         /// The tag's loadable modules.
         case modules(ListModuleResponse)
+        /// The state of motion data after start.
+        case motionStart(MotionStatusResponse)
+        /// The state of motion data after stop.
+        case motionStop(MotionStopResponse)
+        /// The state of motion data.
+        case motionStatus(MotionStatusResponse)
+        /// The state of motion data before a list of sessions.
+        case motionSessionList(MotionStatusResponse)
+        /// The state of motion data before a transfer.
+        case motionDownload(MotionDownloadResponse)
+        /// The state of motion data before a session is erased.
+        case motionErase(MotionStatusResponse)
+        /// The state of motion data before all sessions are erased.
+        case motionEraseAll(MotionStatusResponse)
     }
 
     /// The id of the request.
@@ -87,6 +101,13 @@ extension Response.Body: FieldChoice {
         case ExtensionNumber.dataChannel: self = .dataChannel(try DataChannelResponse(&reader))
         case ExtensionNumber.configWrite: self = .config(try TagConfiguration(&reader))
         case ExtensionNumber.listModules: self = .modules(try ListModuleResponse(&reader))
+        case ExtensionNumber.motionStart: self = .motionStart(try MotionStatusResponse(&reader))
+        case ExtensionNumber.motionStop: self = .motionStop(try MotionStopResponse(&reader))
+        case ExtensionNumber.motionStatus: self = .motionStatus(try MotionStatusResponse(&reader))
+        case ExtensionNumber.sessionList: self = .motionSessionList(try MotionStatusResponse(&reader))
+        case ExtensionNumber.motionDownload: self = .motionDownload(try MotionDownloadResponse(&reader))
+        case ExtensionNumber.motionErase: self = .motionErase(try MotionStatusResponse(&reader))
+        case ExtensionNumber.motionEraseAll: self = .motionEraseAll(try MotionStatusResponse(&reader))
         default: return nil
         }
     }
@@ -102,6 +123,13 @@ extension Response.Body: FieldChoice {
         case .dataChannel(let body): body.write(to: &writer, field: ExtensionNumber.dataChannel)
         case .config(let body): body.write(to: &writer, field: ExtensionNumber.configWrite)
         case .modules(let body): body.write(to: &writer, field: ExtensionNumber.listModules)
+        case .motionStart(let body): body.write(to: &writer, field: ExtensionNumber.motionStart)
+        case .motionStop(let body): body.write(to: &writer, field: ExtensionNumber.motionStop)
+        case .motionStatus(let body): body.write(to: &writer, field: ExtensionNumber.motionStatus)
+        case .motionSessionList(let body): body.write(to: &writer, field: ExtensionNumber.sessionList)
+        case .motionDownload(let body): body.write(to: &writer, field: ExtensionNumber.motionDownload)
+        case .motionErase(let body): body.write(to: &writer, field: ExtensionNumber.motionErase)
+        case .motionEraseAll(let body): body.write(to: &writer, field: ExtensionNumber.motionEraseAll)
         }
     }
 }

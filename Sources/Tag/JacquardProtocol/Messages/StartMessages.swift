@@ -41,6 +41,14 @@ public struct HelloResponse: Equatable, Sendable {
     public var isSupported: Bool {
         protocolMinimum == Self.supportedProtocol && protocolMaximum == Self.supportedProtocol
     }
+
+    /// Which versions the tag supports instead, as a clause.
+    var unsupportedVersion: String {
+        let versions =
+            protocolMinimum == protocolMaximum
+            ? "version \(protocolMinimum)" : "versions \(protocolMinimum) to \(protocolMaximum)"
+        return "the tag supports protocol \(versions), this bridge supports version \(Self.supportedProtocol)"
+    }
 }
 
 extension HelloResponse: WireMessage {

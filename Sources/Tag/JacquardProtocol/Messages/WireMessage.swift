@@ -43,6 +43,9 @@ protocol FieldVisitor {
     /// Any number of messages.
     mutating func repeated<Message: WireMessage>(_ number: UInt32, _ values: inout [Message]) throws(Failure)
 
+    /// Any number of scalars, one field each: real tags don't pack them.
+    mutating func repeated<Scalar: WireScalar>(_ number: UInt32, _ values: inout [Scalar]) throws(Failure)
+
     /// One of several fields with different types.
     mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) throws(Failure)
 }
@@ -193,6 +196,13 @@ private struct FieldReader: FieldVisitor {
         variable.append(try Message(&reader))
     }
 
+    mutating func repeated<Scalar: WireScalar>(
+        _ number: UInt32, _ variable: inout [Scalar]
+    ) throws(MessageError) {
+        guard number == self.number, let scalar = Scalar(wireValue: value) else { return }
+        variable.append(scalar)
+    }
+
     mutating func choice<Choice: FieldChoice>(_ variable: inout Choice?) throws(MessageError) {
         guard number != Self.end else { return }
         try Choice.read(WireField(number: number, value: value), into: &variable)
@@ -258,6 +268,10 @@ extension WireWriter: FieldVisitor {
 
     mutating func repeated<Message: WireMessage>(_ number: UInt32, _ values: inout [Message]) {
         for value in values { value.write(to: &self, field: number) }
+    }
+
+    mutating func repeated<Scalar: WireScalar>(_ number: UInt32, _ values: inout [Scalar]) {
+        for value in values { write(value, field: number) }
     }
 
     mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) {

@@ -14,6 +14,8 @@ struct PacketChannel: Sendable {
         case nextFragment([UInt8])
         /// The packet is written, or the rest of it was discarded.
         case complete
+        /// A packet of raw data is written. The value is its command; nil for an acknowledgement.
+        case rawComplete(UInt64?)
     }
 
     /// The effect of a failed write.
@@ -22,6 +24,8 @@ struct PacketChannel: Sendable {
         case unexpected
         /// No request is in flight: it was answered or has timed out, so the failure has no effect.
         case withoutRequest
+        /// The write was part of a packet of raw data. The value is its command; nil for an acknowledgement.
+        case raw(UInt64?)
         /// The write was part of this request. `isPartlySent` is true after a confirmed fragment.
         case request(RequestPurpose, isPartlySent: Bool)
     }
@@ -29,6 +33,10 @@ struct PacketChannel: Sendable {
     private let writeTimeout: Duration
     private var requests = RequestQueue<RequestPurpose>()
     private var fragments = FragmentQueue()
+    /// Packets for the raw data characteristic, each with its command.
+    private var rawPackets: [(packet: [UInt8], token: UInt64?)] = []
+    /// The packet of raw data that is being written; nil if it is one of a request.
+    private var rawWrite: (isPending: Bool, token: UInt64?) = (false, nil)
     private var responses = Reassembler()
     private var notifications = Reassembler()
     /// The maximum length of a fragment in bytes. Until the link's MTU is known, that of an MTU of 64.
@@ -74,17 +82,47 @@ struct PacketChannel: Sendable {
     /// - Returns: its first fragment and its purpose; nil if a request is in flight, a write is pending or no request
     ///   is waiting.
     mutating func sendNext(at now: Instant) -> (fragment: [UInt8], purpose: RequestPurpose)? {
-        guard !fragments.isWriting, let (packet, purpose) = requests.next(at: now),
+        guard !isWriting, let (packet, purpose) = requests.next(at: now),
             let fragment = fragments.send(
                 packet, maximumLength: fragmentLength, confirmedBy: now + writeTimeout)
         else { return nil }
         return (fragment, purpose)
     }
 
+    /// Whether a write is pending.
+    private var isWriting: Bool { fragments.isWriting }
+
+    /// Whether the pending write is one of raw data.
+    var isWritingRaw: Bool { rawWrite.isPending }
+
+    /// Appends a packet of raw data.
+    mutating func enqueueRaw(_ packet: [UInt8], token: UInt64?) {
+        rawPackets.append((packet, token))
+    }
+
+    /// Starts the next packet of raw data, before requests: the tag waits for its acknowledgement.
+    ///
+    /// - Returns: its first fragment; nil if a write is pending or no packet is waiting.
+    mutating func sendNextRaw(at now: Instant) -> [UInt8]? {
+        guard !rawPackets.isEmpty, !isWriting else { return nil }
+        let (packet, token) = rawPackets.removeFirst()
+        if rawPackets.isEmpty { rawPackets = [] }
+        guard
+            let fragment = fragments.send(
+                packet, maximumLength: fragmentLength, confirmedBy: now + writeTimeout)
+        else { return nil }
+        rawWrite = (true, token)
+        return fragment
+    }
+
     /// Handles the confirmation of a write.
     mutating func written(at now: Instant) -> Confirmation {
-        guard fragments.isWriting else { return .unexpected }
-        guard let fragment = fragments.written(nextConfirmedBy: now + writeTimeout) else { return .complete }
+        guard isWriting else { return .unexpected }
+        guard let fragment = fragments.written(nextConfirmedBy: now + writeTimeout) else {
+            guard rawWrite.isPending else { return .complete }
+            defer { rawWrite = (false, nil) }
+            return .rawComplete(rawWrite.token)
+        }
         return .nextFragment(fragment)
     }
 
@@ -93,6 +131,10 @@ struct PacketChannel: Sendable {
         guard fragments.isWriting else { return .unexpected }
         let isPartlySent = fragments.isPartlySent
         fragments = FragmentQueue()
+        if rawWrite.isPending {
+            defer { rawWrite = (false, nil) }
+            return .raw(rawWrite.token)
+        }
         guard let purpose = requests.inFlight?.purpose else { return .withoutRequest }
         return .request(purpose, isPartlySent: isPartlySent)
     }
@@ -110,10 +152,16 @@ struct PacketChannel: Sendable {
         return requests.drain()
     }
 
+    /// Removes all packets of raw data, and returns their commands.
+    mutating func drainRaw() -> (sent: UInt64?, unsent: [UInt64]) {
+        defer { (rawPackets, rawWrite) = ([], (false, nil)) }
+        return (rawWrite.token, rawPackets.compactMap(\.token))
+    }
+
     /// Removes the request in flight if it has timed out, and returns its purpose.
     mutating func expired(at now: Instant) -> RequestPurpose? {
         guard let purpose = requests.expired(at: now) else { return nil }
-        fragments.abandon()
+        if !rawWrite.isPending { fragments.abandon() }
         return purpose
     }
 
@@ -136,7 +184,7 @@ struct PacketChannel: Sendable {
             let purpose = requests.responseReceived(id: response.id)
         else { return nil }
         // The tag may respond before it has received all fragments. The rest would corrupt the next request.
-        fragments.abandon()
+        if !rawWrite.isPending { fragments.abandon() }
         return (purpose, response)
     }
 

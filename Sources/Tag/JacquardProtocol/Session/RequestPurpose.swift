@@ -50,6 +50,12 @@ enum RequestPurpose: Equatable, Sendable {
         }
     }
 
+    /// Whether the response means success whatever its status is.
+    func isStarted(_ body: Response.Body?) -> Bool {
+        guard case .command(_, .motion(let step)) = self else { return false }
+        return step.isStarted(body)
+    }
+
     /// Returns the error of the connection after a request of the start or the configuration has failed.
     func connectionError(_ error: TagCommandError) -> TagConnectionError {
         let name =
@@ -94,6 +100,8 @@ enum CommandStep: Equatable, Sendable {
     case gearInformation(gear: UInt32)
     case configValue
     case modules
+    /// A request about modules or motion data.
+    case motion(MotionStep)
     /// The two halves of a change of the touch mode.
     case touchMode(TouchMode, gear: UInt32)
     case touchQueueDepth(TouchMode, gear: UInt32)
@@ -106,7 +114,7 @@ enum CommandStep: Equatable, Sendable {
         switch self {
         case .acknowledged(let gear): gear
         case .gearInformation(let gear), .touchMode(_, let gear), .touchQueueDepth(_, let gear): gear
-        case .battery, .tagInformation, .configValue, .modules, .name, .nameDisconnect: nil
+        case .battery, .tagInformation, .configValue, .modules, .motion, .name, .nameDisconnect: nil
         }
     }
 }

@@ -9,6 +9,8 @@ struct RequestContext {
     var gear: UInt32?
     /// The capabilities of the attached gear.
     var gearCapabilities: Set<Capability> = []
+    /// Whether the motion module is known to be active.
+    var isMotionModuleActive = false
 }
 
 extension TagCommand {
@@ -31,8 +33,10 @@ extension TagCommand {
     private var isAlwaysShort: Bool {
         switch self {
         case .playLEDPattern(let pattern, on: _): pattern.frames.count <= 1
-        case .playHaptic, .setTouchMode, .batteryStatus, .deviceInformation, .listModules, .disconnectTag: true
-        case .rename, .configGet, .configSet: false
+        case .playHaptic, .setTouchMode, .batteryStatus, .deviceInformation, .listModules, .disconnectTag,
+            .changeModule:
+            true
+        case .motion, .sendRaw, .rename, .configGet, .configSet: false
         }
     }
 
@@ -56,6 +60,10 @@ extension TagCommand {
             guard let gear = context.gear else { throw .gearNotAttached }
             return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
         case .listModules: return (.listModules(), .modules)
+        case .changeModule(let action, let name): return (.listModules(), .motion(.moduleLookup(action, name: name)))
+        case .motion(let goal): return try context.first(of: goal)
+        // Not a request: the link writes it to another characteristic.
+        case .sendRaw: throw .invalidParameter
         case .rename(let name):
             guard context.isNewName(name) else { throw .invalidParameter }
             return (.rename(name), .name(name))
@@ -80,6 +88,19 @@ extension RequestContext {
         guard let gear else { throw .gearNotAttached }
         guard gearCapabilities.contains(capability) else { throw error }
         return gear
+    }
+
+    /// The first request of a goal: the list of modules, unless the module is known to be active.
+    fileprivate func first(of goal: MotionGoal) throws(TagCommandError) -> (Request, CommandStep) {
+        if case .record(let id, _) = goal, !id.isValid { throw .invalidParameter }
+        switch goal {
+        case .stop where isMotionModuleActive, .sessions where isMotionModuleActive, .erase where isMotionModuleActive:
+            return (goal.request, .motion(.run(goal)))
+        case .record where isMotionModuleActive, .stream where isMotionModuleActive:
+            return (goal.request, .motion(.check(goal)))
+        // A download begins with its own step.
+        default: return (.listModules(), .motion(.lookup(goal)))
+        }
     }
 
     /// Whether a name is valid and differs from the current one in its UTF-8 bytes.

@@ -12,6 +12,12 @@ public enum TagCommand: Equatable, Sendable {
     case deviceInformation(of: Target)
     /// Lists the tag's loadable modules. Responds with ``TagCommandResponse/modules(_:)``.
     case listModules
+    /// Changes a module, which is given by its name or its number. Responds with ``TagCommandResponse/modules(_:)``.
+    case changeModule(ModuleAction, named: String)
+    /// Does something with motion data. The module is loaded if need be, except for its state.
+    case motion(MotionGoal)
+    /// Writes a packet of 1 to 1,024 bytes to the raw data characteristic. The tag does not respond.
+    case sendRaw([UInt8])
     /// Sets the name of the tag: 1 to 21 bytes of UTF-8.
     ///
     /// The session then requests the tag to disconnect. The tag reconnects with the new name.
@@ -47,6 +53,10 @@ public enum TagCommandResponse: Equatable, Sendable {
     case component(Component)
     /// The tag's loadable modules.
     case modules([ModuleDescriptor])
+    /// The state of motion data.
+    case motionStatus(MotionModuleStatus)
+    /// The recorded sessions; `isComplete` is false if the tag has not sent the end of the list.
+    case motionSessions([StoredMotionSession], isComplete: Bool)
     /// The value with its type; nil if the store has no such key.
     case configValue(ConfigElement.Value?)
 }
@@ -75,6 +85,12 @@ public enum TagCommandError: Error, Equatable, Sendable {
     case busy(name: String, text: String)
     /// The tag rejected the command with this status.
     case status(Status)
+    /// The tag does not have the module. The value is its name or number.
+    case moduleMissing(String)
+    /// The tag has not loaded the module.
+    case moduleNotLoaded(Status)
+    /// The state of motion data does not allow the command.
+    case motionState(MotionStatus)
     /// The response lacks a required field.
     case malformedResponse
 }

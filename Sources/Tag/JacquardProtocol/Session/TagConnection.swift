@@ -121,6 +121,10 @@ public enum TagEvent: Equatable, Sendable {
     case touch(TouchData)
     /// A packet from the tag was dropped because a fragment was missing, or because it was invalid.
     case fragmentsLost
+    /// Raw data, in one of the requested views.
+    case raw([UInt8], view: RawViews)
+    /// Motion data.
+    case motion(MotionReport)
     /// A command has ended. Sent exactly once per command.
     case commandEnded(token: UInt64, Result<TagCommandResponse, TagCommandError>)
 }

@@ -12,7 +12,7 @@ struct TagLink: Sendable {
     /// The number of this connection attempt, for reports.
     private let attempt: Int
     private var catalogue: GearCatalogue
-    private var channel: PacketChannel
+    var channel: PacketChannel
     private var gear: GearState
     private var properties: TagSession.Properties = []
     /// Whether the command characteristic is written with response.
@@ -33,6 +33,8 @@ struct TagLink: Sendable {
     private var tag: Component?
     /// The tag's name; nil until it was received.
     private var tagName: String?
+    /// Modules, motion data and raw data.
+    var bulk = BulkState()
 
     /// Creates the state of a new link.
     init(timing: TagSession.SharedTiming, catalogue: GearCatalogue, attempt: Int) {
@@ -49,10 +51,11 @@ struct TagLink: Sendable {
         deadline.lower(to: channel.writeDeadline)
         deadline.lower(to: gear.deadline)
         deadline.lower(to: batteryDue)
+        deadline.lower(to: bulk.waiting?.deadline)
         return deadline
     }
 
-    private var timing: TagSession.Timing { shared.values }
+    var timing: TagSession.Timing { shared.values }
 
     private var isConnected: Bool { connectedAt != nil && !isEnded }
 
@@ -70,6 +73,7 @@ struct TagLink: Sendable {
         }
         guard isConnected else { return }
         if let due = gear.announcementDeadline, due <= now { gearChanged(to: nil, at: now, &actions) }
+        motionDeadlineReached(at: now, &actions)
         repeatTouchModeIfDue(at: now, &actions)
         requestBatteryIfDue(at: now, &actions)
     }
@@ -80,6 +84,10 @@ struct TagLink: Sendable {
         let (sent, unsent) = channel.drain()
         if let event = sent?.commandEndAtLinkLoss(isSent: true) { actions.append(.emit(event)) }
         actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit)
+        end(.failure(.linkLost), &actions)
+        let raw = channel.drainRaw()
+        if let token = raw.sent { actions.append(.emit(.commandEnded(token: token, .failure(.linkLost)))) }
+        actions += raw.unsent.map { .emit(.commandEnded(token: $0, .failure(.notConnected))) }
     }
 
     /// Handles the end of the link: packets of which only a part has arrived are lost.
@@ -155,8 +163,10 @@ struct TagLink: Sendable {
     // MARK: Writes
 
     /// Sends the next request if no request is in flight and no write is pending.
-    private mutating func sendNext(at now: Instant, _ actions: inout Actions) {
-        guard !isEnded, let (fragment, purpose) = channel.sendNext(at: now) else { return }
+    mutating func sendNext(at now: Instant, _ actions: inout Actions) {
+        guard !isEnded else { return }
+        if let fragment = channel.sendNextRaw(at: now) { return actions.append(.writeRaw(fragment)) }
+        guard let (fragment, purpose) = channel.sendNext(at: now) else { return }
         reportStep(of: purpose, &actions)
         actions.append(.write(fragment, withResponse: writesWithResponse))
     }
@@ -165,7 +175,11 @@ struct TagLink: Sendable {
     mutating func written(at now: Instant, _ actions: inout Actions) {
         switch channel.written(at: now) {
         case .unexpected: break
+        case .nextFragment(let fragment) where channel.isWritingRaw: actions.append(.writeRaw(fragment))
         case .nextFragment(let fragment): actions.append(.write(fragment, withResponse: writesWithResponse))
+        case .rawComplete(let token):
+            if let token { actions.append(.emit(.commandEnded(token: token, .success(.done)))) }
+            sendNext(at: now, &actions)
         case .complete: sendNext(at: now, &actions)
         }
     }
@@ -177,6 +191,11 @@ struct TagLink: Sendable {
         switch channel.writeFailed() {
         case .unexpected: break
         case .withoutRequest: sendNext(at: now, &actions)
+        case .raw(let token):
+            // The tag repeats a packet whose acknowledgement it does not receive.
+            let failure = TagCommandError.writeFailed(name: error.stackName ?? "", text: error.text)
+            if let token { actions.append(.emit(.commandEnded(token: token, .failure(failure)))) }
+            sendNext(at: now, &actions)
         case .request(let purpose, _) where isNotPermitted && writesWithResponse && purpose.opensProtocol:
             repeatHello(at: now, &actions)
         case .request(let purpose, let isPartlySent):
@@ -201,6 +220,8 @@ struct TagLink: Sendable {
         switch (purpose, body) {
         case (.hello, .hello(let hello)) where hello.isSupported:
             channel.enqueue(.begin(), for: .begin, timeout: timing.start)
+        case (.hello, .hello(let hello)):
+            throw TagConnectionError(.malformedResponseError, hello.unsupportedVersion)
         case (.begin, .begin): channel.enqueue(.deviceInformationOfTag(), for: .tagInformation, timeout: timing.start)
         case (.tagInformation, .deviceInfo(let information)): configure(information.tagComponent, &actions)
         case (.configuration, let body): configured(body, at: now, &actions)
@@ -233,7 +254,9 @@ struct TagLink: Sendable {
             // Any other value received since the probe also shows that the tag is reachable.
             guard unanswered >= timing.unansweredLimit else { break }
             throw TagConnectionError(.bluetoothConnectionError, "the tag no longer responds")
-        case .command(let token, _): actions.append(.emit(.commandEnded(token: token, .failure(error))))
+        case .command(let token, let step):
+            if case .motion(.run(.download)) = step { bulk.endDownload() }
+            actions.append(.emit(.commandEnded(token: token, .failure(error))))
         }
     }
 
@@ -243,10 +266,11 @@ struct TagLink: Sendable {
     mutating func enqueue(
         _ command: TagCommand, token: UInt64, isFirst: Bool, at now: Instant, _ actions: inout Actions
     ) {
+        if case .sendRaw(let packet) = command { return enqueueRaw(packet, token, at: now, &actions) }
         let gear = gear.component
         let context = RequestContext(
             vendor: tag?.vendor.id, product: tag?.product.id, tagName: tagName, gear: gear?.componentID,
-            gearCapabilities: gear?.capabilities ?? [])
+            gearCapabilities: gear?.capabilities ?? [], isMotionModuleActive: bulk.isModuleActive)
         do throws(TagCommandError) {
             let (request, step) = try command.request(in: context)
             if case .touchMode(let mode, _) = step { self.gear.request(mode) }
@@ -256,6 +280,16 @@ struct TagLink: Sendable {
         } catch {
             actions.append(.emit(.commandEnded(token: token, .failure(error))))
         }
+    }
+
+    private mutating func enqueueRaw(
+        _ packet: [UInt8], _ token: UInt64, at now: Instant, _ actions: inout Actions
+    ) {
+        guard (1...Fragment.maximumPacketLength).contains(packet.count) else {
+            return actions.append(.emit(.commandEnded(token: token, .failure(.invalidParameter))))
+        }
+        channel.enqueueRaw(packet, token: token)
+        sendNext(at: now, &actions)
     }
 
     /// Handles a successful response to a request of a command.
@@ -274,6 +308,7 @@ struct TagLink: Sendable {
         case (.modules, .modules(let response)): return .success(.modules(response.modules))
         // A list without an element has no bytes, and may be left out.
         case (.modules, nil): return .success(.modules([]))
+        case (.motion(let step), let body): return motionSucceeded(token, step, body, at: now)
         case (.tagInformation, .deviceInfo(let information)):
             let component = information.tagComponent
             tag = component
@@ -307,7 +342,7 @@ struct TagLink: Sendable {
 
     // MARK: Values from the tag
 
-    /// Handles a value of a characteristic. Only `response` and `notify` are used.
+    /// Handles a value of a characteristic. Raw data is looked at only while it is expected.
     mutating func received(
         _ value: [UInt8], on characteristic: TagCharacteristic, at now: Instant, _ actions: inout Actions
     ) throws(TagConnectionError) {
@@ -323,11 +358,14 @@ struct TagLink: Sendable {
             if isPacketLost { actions.append(.emit(.fragmentsLost)) }
             guard let (purpose, response) = received else { return }
             switch response.status {
+            case _ where response.status != .ok && purpose.isStarted(response.body):
+                try succeeded(purpose, response.body, at: now, &actions)
             case .ok: try succeeded(purpose, response.body, at: now, &actions)
             default: try failed(purpose, .status(response.status), at: now, &actions)
             }
             sendNext(at: now, &actions)
-        case .command, .rawData: break
+        case .rawData: if bulk.readsRawData { rawReceived(value, at: now, &actions) }
+        case .command: break
         }
     }
 
@@ -335,6 +373,7 @@ struct TagLink: Sendable {
     private mutating func notified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
         // It may have been a gesture.
         guard let notification = try? Notification.decode(packet) else { return actions.append(.emit(.fragmentsLost)) }
+        if bulk.readsNotifications { motionNotified(packet, at: now, &actions) }
         if let data = notification.dataChannel {
             if let gesture = data.gesture {
                 follow(.gesture, at: now, &actions)

@@ -16,6 +16,8 @@ extension TagSession {
         case subscribe(TagCharacteristic)
         /// Write to the command characteristic. Ends with `written` or `writeFailed`; no other write comes before that.
         case write([UInt8], withResponse: Bool)
+        /// Write to the raw data characteristic without response. Ends as ``write(_:withResponse:)`` does.
+        case writeRaw([UInt8])
         /// Report an event.
         case emit(TagEvent)
     }

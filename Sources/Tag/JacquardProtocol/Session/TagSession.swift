@@ -49,6 +49,8 @@ public struct TagSession: Sendable {
     private var wantsBond = false
     /// The number of failed attempts since the tag was last connected.
     private var failures = 0
+    /// The views of raw data to report.
+    private var rawViews: RawViews = []
 
     /// Creates a stopped session.
     ///
@@ -177,6 +179,13 @@ public struct TagSession: Sendable {
         var actions: [Action] = []
         link.enqueue(command, token: token, isFirst: isFirst, at: now, &actions)
         return actions
+    }
+
+    /// Selects the views of raw data that are reported, on this link and later ones.
+    public mutating func observeRawData(_ views: RawViews) -> [Action] {
+        rawViews = views
+        link.bulk.views = views
+        return []
     }
 
     /// Replaces the gear catalogue. Attached gear is reported again if its description changes.
@@ -329,7 +338,7 @@ public struct TagSession: Sendable {
     ///
     /// - Parameters:
     ///   - value: a fragment of a packet.
-    ///   - characteristic: the characteristic. Only `response` and `notify` are used.
+    ///   - characteristic: the characteristic.
     ///   - now: the current time.
     /// - Returns: the actions to perform.
     public mutating func received(
@@ -392,6 +401,7 @@ public struct TagSession: Sendable {
     /// Sets up a link. A requested bond is made before service discovery, as on Android.
     private mutating func use(until deadline: Instant) -> [Action] {
         link = TagLink(timing: shared, catalogue: catalogue, attempt: failures + 1)
+        if !rawViews.isEmpty { link.bulk.views = rawViews }
         return wantsBond
             ? move(to: .bonding(deadline: deadline), report(.connecting(step: 0)), .bond)
             : move(to: .discovering(deadline: deadline), report(.connecting(step: 0)), .discover)

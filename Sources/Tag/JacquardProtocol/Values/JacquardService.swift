@@ -6,6 +6,17 @@ public enum JacquardService {
     public static let uuid = "d2f2bf0d-d165-445c-b0e1-2d6b642ec57b"
 }
 
+/// The tag of 2017, the "snap tag" of the first jacket. It has another service and another protocol, of which no description
+/// exists.
+public enum SnapTag {
+    /// The service's UUID in lower case, as BlueZ writes it.
+    public static let serviceUUID = "d45c2000-4270-a125-a25d-ee458c085001"
+    /// The name that it advertises.
+    public static let name = "Jacquard"
+    /// Why it can't be used, as a clause.
+    public static let reason = "a tag of 2017 (snap tag): this bridge supports tags of 2019 and later"
+}
+
 /// The characteristics of a tag's service; a device that lacks one of them is no tag.
 ///
 /// Source: JacquardSDKiOS, `JacquardServices`; protocol article, "GATT".

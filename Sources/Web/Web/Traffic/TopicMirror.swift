@@ -97,8 +97,10 @@ struct TopicMirror {
     /// evidence.
     static func isFact(_ rest: Substring) -> Bool {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count == 3 else { return levels.count == 4 && levels[2] == "battery" && levels[3] == "forecast" }
-        return !["gesture", "touch", "advertisement", "event", "log"].contains(levels[2])
+        guard levels.count == 3 else {
+            return levels.count == 4 && [["battery", "forecast"], ["imu", "sessions"]].contains(Array(levels[2...]))
+        }
+        return !["gesture", "touch", "raw", "advertisement", "event", "log"].contains(levels[2])
     }
 
     /// Handles a new connection to the broker, which sends all retained messages again.

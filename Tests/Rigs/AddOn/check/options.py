@@ -25,6 +25,8 @@ WITHOUT_OPTION = {
     "reflexes": "the broker and Home Assistant run on the same host: an automation does the same",
     "metrics": "no other program reads files of the container",
     "telemetry": "collectors of traces are no add-ons",
+    "imu": "recordings are files for programs on a computer",
+    "raw": "for research with the command line",
     "record": "replay is a command, and the add-on has no command line",
 }
 # Options with a narrower form than their key, and why.

@@ -42,7 +42,9 @@ struct ConnectionFailure: Sendable, CustomTestStringConvertible {
     private static let helloAnswers = versions.map { minimum, maximum in
         let hello = HelloResponse(
             protocolMinimum: minimum, protocolMaximum: maximum, vendor: "Google Inc.", model: "UJT")
-        let error = TagConnectionError(.malformedResponseError, "the tag's answer to hello cannot be used")
+        let versions = minimum == maximum ? "version \(minimum)" : "versions \(minimum) to \(maximum)"
+        let error = TagConnectionError(
+            .malformedResponseError, "the tag supports protocol \(versions), this bridge supports version 2")
         return ConnectionFailure(.hello, "version \(minimum) to \(maximum)", error) {
             $0.confirmAndAnswer(.hello(hello))
         }

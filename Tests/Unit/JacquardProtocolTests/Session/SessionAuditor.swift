@@ -34,7 +34,7 @@ struct SessionAuditor {
 
     private mutating func audit(_ action: TagSession.Action) {
         switch action {
-        case .write:
+        case .write, .writeRaw:
             if isWriting { complaints.append("two writes at a time") }
             isWriting = true
         case .connect, .disconnect, .bond, .discover: isWriting = false

@@ -46,6 +46,7 @@ struct SessionWorld {
             owed = [.discovered([.write, .writeWithoutResponse])]
         case .subscribe: owed.append(.subscribed)
         case .write(let fragment, _): hear(fragment)
+        case .writeRaw: owed.append(.written)
         case .emit: break
         }
     }

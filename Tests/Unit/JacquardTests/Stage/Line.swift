@@ -48,6 +48,8 @@ enum Line {
         case .gesture(let gesture): "gesture \(gesture.rawValue)"
         case .touch(let touch): "touch \(touch.sequence)"
         case .fragmentsLost: "fragments lost"
+        case .raw(let bytes, view: _): "raw \(bytes.count)"
+        case .motion: "motion"
         case .commandEnded(let token, .success): "command \(token) done"
         case .commandEnded(let token, .failure(let error)): "command \(token): \(error)"
         }

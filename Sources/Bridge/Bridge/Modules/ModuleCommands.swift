@@ -1,0 +1,65 @@
+import JSON
+import JacquardProtocol
+
+/// `modules/get`: lists the tag's loadable modules, in the result and on `T/modules`.
+struct ModulesGet: TagRequest {
+    static let name = "modules/get"
+
+    let command: TagCommand? = .listModules
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        _ = try CommandArguments(emptyOrObject: payload)
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        tag.modulesReported(response)
+    }
+}
+
+/// `modules/set`: activates, deactivates or deletes a module. The result has the list after the change.
+struct ModulesSet: TagRequest {
+    static let name = "modules/set"
+    static let keys = ["module", "action", "confirm"]
+
+    private let action: ModuleAction
+    private let module: String
+
+    var command: TagCommand? { .changeModule(action, named: module) }
+
+    private static let actions = ModuleAction.allCases.map { Word($0.rawValue, $0) }
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        let arguments = try CommandArguments(objectOnly: payload)
+        let allowed = "the name of a module such as IMUModule, or its module_id"
+        let module = try arguments.text("module", mayBe: allowed) { (1...64).contains($0.utf8.count) ? $0 : nil }
+        self.module = try CommandArguments.required(module, "module", mayBe: allowed)
+        action = try CommandArguments.required(
+            arguments.word("action", of: Self.actions), "action", mayBe: Self.actions.listed())
+        guard action == .delete else { return }
+        // The name alone is typed too easily: a deleted module can't be restored.
+        let number = try arguments.text("confirm", mayBe: "the module_id of the module, such as 3d-0b-e7-53") {
+            JacquardIdentifier($0)
+        }
+        _ = try CommandArguments.required(
+            number, "confirm", mayBe: "the module_id of the module: it can't be restored without its image")
+        guard let number, number.description == self.module else {
+            throw CommandFailure(
+                .invalidArgument,
+                "\"module\" is \(self.module.quoted); to delete it, module and confirm are its module_id",
+                hint: "modules/get lists the module_id of each module")
+        }
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        tag.modulesReported(response)
+    }
+}
+
+extension TagMirror {
+    /// Handles a list of modules.
+    fileprivate mutating func modulesReported(_ response: TagCommandResponse) -> TagRequestOutcome {
+        guard case .modules(let modules) = response else { return TagRequestOutcome() }
+        rare.modules = modules
+        return TagRequestOutcome(data: CommandData(ModulesDocument(modules)), publications: rarePublications)
+    }
+}

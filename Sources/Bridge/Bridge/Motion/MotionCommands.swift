@@ -1,0 +1,223 @@
+import JSON
+import JacquardProtocol
+import Time
+
+/// `imu/get`: reads the state of the motion sensor; with `sessions` lists the recorded sessions.
+struct MotionGet: TagRequest {
+    static let name = "imu/get"
+    static let keys = ["sessions"]
+
+    private let listsSessions: Bool
+
+    var command: TagCommand? { .motion(listsSessions ? .sessions : .status) }
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        listsSessions = try CommandArguments(emptyOrObject: payload, with: "sessions").flag("sessions") ?? false
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        tag.motionAnswered(response, at: now)
+    }
+}
+
+/// `imu/set`: an action with the motion sensor.
+struct MotionSet: TagRequest {
+    static let name = "imu/set"
+    static let keys = [
+        "action", "session", "group", "campaign", "product", "subject", "accelerometer_hz", "gyroscope_hz", "seconds",
+        "format", "erase", "confirm",
+    ]
+
+    private enum Action: String, CaseIterable {
+        case activate, deactivate, record, stop, stream, download, erase
+        case eraseAll = "erase_all"
+    }
+
+    private enum Work {
+        case activate, deactivate, stop
+        case record(MotionSessionID, MotionRates)
+        case stream(MotionRates, seconds: UInt32, isBinary: Bool)
+        case download(String, isErased: Bool)
+        case erase(MotionSessionID)
+        case eraseAll
+    }
+
+    private let work: Work
+    private let idle: Duration
+
+    var command: TagCommand? {
+        switch work {
+        case .activate: .motion(.activate)
+        case .deactivate: .changeModule(.deactivate, named: ModuleDescriptor.motion.name ?? "")
+        case .stop: .motion(.stop)
+        case .record(let id, let rates): .motion(.record(id, rates))
+        case .stream(let rates, _, _): .motion(.stream(rates))
+        case .download: .motion(.sessions)
+        case .erase(let id): .motion(.erase(id))
+        case .eraseAll: .motion(.erase(nil))
+        }
+    }
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        let words = Action.allCases.map { Word($0.rawValue, $0) }
+        let arguments: CommandArguments =
+            switch payload {
+            case .empty: CommandArguments([:])
+            case .text(let text): CommandArguments(["action": .string(try CommandPayload.singleWord(text))])
+            case .object(let arguments): arguments
+            }
+        let action = try CommandArguments.required(
+            arguments.word("action", of: words), "action", mayBe: words.listed())
+        idle = context.motion.idle
+        switch action {
+        case .activate: work = .activate
+        case .deactivate: work = .deactivate
+        case .stop: work = .stop
+        case .record:
+            if let level = context.batteryLevel, level < 50 {
+                throw CommandFailure(
+                    .tagError, "The battery is at \(level) %; a recording needs 50 %", hint: "Charge the tag")
+            }
+            work = .record(try Self.id(arguments), try Self.rates(arguments))
+        case .stream:
+            let formats = [Word("json", false), Word("binary", true)]
+            work = .stream(
+                try Self.rates(arguments), seconds: try arguments.integer("seconds", 1...3600, unit: " seconds") ?? 60,
+                isBinary: try arguments.word("format", of: formats) ?? false)
+        case .download:
+            guard context.motion.hasFolder else {
+                throw CommandFailure(
+                    .notPermitted, "There is no folder for sessions in the configuration",
+                    hint: "Set imu.folder, and reload")
+            }
+            guard !context.isDownloading else {
+                throw CommandFailure(.busy, "A session is being downloaded", hint: "Send stop to imu/set")
+            }
+            work = .download(try Self.name(arguments), isErased: try arguments.flag("erase") ?? false)
+        case .erase:
+            let name = try Self.name(arguments)
+            let stored = context.sessions.first { $0.id.session == name }?.id
+            if let stored { work = .erase(stored) } else { work = .erase(try Self.id(arguments)) }
+        case .eraseAll:
+            let confirmed = try arguments.word("confirm", of: [Word("all", true)])
+            _ = try CommandArguments.required(confirmed, "confirm", mayBe: "all")
+            work = .eraseAll
+        }
+    }
+
+    private static func name(_ arguments: CommandArguments) throws(CommandFailure) -> String {
+        let allowed = "the name of a session"
+        let name = try arguments.text("session", mayBe: allowed) { (1...128).contains($0.utf8.count) ? $0 : nil }
+        return try CommandArguments.required(name, "session", mayBe: allowed)
+    }
+
+    private static func id(_ arguments: CommandArguments) throws(CommandFailure) -> MotionSessionID {
+        let allowed = "1 to 30 bytes without control characters"
+        func text(_ key: String) throws(CommandFailure) -> String? {
+            try arguments.text(key, mayBe: allowed) { text in
+                let isText = MotionSessionID.byteCounts.contains(text.utf8.count)
+                return isText && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? text : nil
+            }
+        }
+        var id = MotionSessionID(session: try CommandArguments.required(text("session"), "session", mayBe: allowed))
+        if let group = try text("group") { id.group = group }
+        if let campaign = try text("campaign") { id.campaign = campaign }
+        if let product = try text("product") { id.product = product }
+        if let subject = try text("subject") { id.subject = subject }
+        return id
+    }
+
+    private static func rates(_ arguments: CommandArguments) throws(CommandFailure) -> MotionRates {
+        func rate(_ key: String, _ rates: [Double]) throws(CommandFailure) -> Double {
+            guard let value = arguments[key] else { return 25 }
+            let number: Double? =
+                switch value {
+                case .integer(let integer): Double(integer)
+                case .number(let number): number
+                default: nil
+                }
+            if let number, rates.contains(number) { return number }
+            let allowed = rates.map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" }
+            throw .invalid(key, is: value, mayBe: allowed.joined(separator: ", "))
+        }
+        let accelerometer = try rate("accelerometer_hz", MotionRates.accelerometerHertz)
+        let gyroscope = try rate("gyroscope_hz", MotionRates.gyroscopeHertz)
+        guard let rates = MotionRates(accelerometerHertz: accelerometer, gyroscopeHertz: gyroscope) else { return .low }
+        return rates
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        switch work {
+        case .download(let name, let isErased): return download(name, isErased: isErased, response, on: &tag, at: now)
+        case .record(let id, let rates):
+            tag.motion.mode = .store
+            tag.motion.session = id.session
+            tag.motion.rates = rates
+        case .stream(let rates, let seconds, let isBinary):
+            tag.motion.mode = .stream
+            tag.motion.session = nil
+            tag.motion.rates = rates
+            tag.motion.lost = 0
+            tag.motion.stream = MotionState.Stream(isBinary: isBinary, until: now.instant + .seconds(seconds))
+        case .stop:
+            if let stream = tag.motion.stream { tag.motion.lost = stream.batch.losses.lost }
+            tag.motion.stream = nil
+            tag.motion.download = nil
+            tag.motion.mode = .none
+        case .deactivate:
+            tag.motion.module = .inactive
+            tag.motion.status = nil
+            tag.motion.mode = .none
+            tag.motion.stream = nil
+            tag.motion.download = nil
+        case .erase(let id): tag.motion.sessions?.removeAll { $0.id == id }
+        case .eraseAll: tag.motion.sessions = []
+        case .activate: break
+        }
+        let outcome = tag.motionAnswered(response, at: now)
+        tag.motion.idleAt = tag.motion.module == .active && !tag.motion.isBusy ? now.instant + idle : nil
+        return outcome
+    }
+
+    /// Opens the file of the session that is to be transferred.
+    private func download(
+        _ name: String, isErased: Bool, _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp
+    ) -> TagRequestOutcome {
+        var outcome = tag.motionAnswered(response, at: now)
+        guard let session = tag.motion.sessions?.first(where: { $0.id.session == name }) else {
+            outcome.failure = CommandFailure(
+                .invalidArgument, "The tag has no session \(name.quoted)",
+                hint: #"imu/get with {"sessions":true} lists them"#)
+            return outcome
+        }
+        tag.motion.download = MotionState.Download(
+            session: session, isErased: isErased, until: now.instant + MotionState.patience)
+        tag.motion.idleAt = nil
+        tag.motion.file = nil
+        tag.motion.error = nil
+        outcome.publications = tag.motionPublications
+        outcome.actions = [.motionFile(.open(session), of: tag.entry.id)]
+        return outcome
+    }
+}
+
+extension TagMirror {
+    /// Handles a response about motion data.
+    fileprivate mutating func motionAnswered(_ response: TagCommandResponse, at now: Timestamp) -> TagRequestOutcome {
+        var failure: CommandFailure?
+        var withSessions = false
+        switch response {
+        case .motionStatus(let status): motion.reported(status)
+        case .motionSessions(let sessions, let isComplete):
+            motion.sessions = sessions
+            withSessions = true
+            if motion.module == nil { motion.reported(MotionModuleStatus(module: .active, status: .idle)) }
+            if !isComplete {
+                failure = CommandFailure(.timeout, "The tag has not sent the end of the list of sessions")
+            }
+        default: break
+        }
+        let data = CommandData(MotionResultDocument(motion, withSessions: withSessions))
+        return TagRequestOutcome(data: data, publications: motionPublications, failure: failure)
+    }
+}

@@ -1,0 +1,39 @@
+public import JacquardProtocol
+
+/// What the driver does with the file of a session. It reports each result by ``BridgeEvent/motionFile(_:_:)``.
+public enum MotionFileAction: Equatable, Sendable {
+    /// Open the file of a session, or continue one of an interrupted download.
+    case open(StoredMotionSession)
+    /// Append bytes.
+    case append([UInt8], StoredMotionSession)
+    /// Give the complete file its name.
+    case finish(StoredMotionSession)
+    /// Delete the incomplete file: its checksum is wrong.
+    case discard(StoredMotionSession)
+}
+
+/// The result of a ``MotionFileAction``.
+public enum MotionFileEvent: Equatable, Sendable {
+    /// The file has so many bytes, with this checksum.
+    case opened(byteCount: Int, checksum: CRC16)
+    /// So many bytes were written.
+    case written(Int)
+    /// The complete file has this path.
+    case finished(String)
+    /// The file cannot be used.
+    case failed(String)
+}
+
+/// The settings of motion data.
+public struct MotionConfiguration: Hashable, Sendable {
+    /// Whether sessions can be downloaded to a folder (`imu.folder`).
+    public var hasFolder: Bool
+    /// After which time an unused module is deactivated (`imu.idle_s`).
+    public var idle: Duration
+
+    /// Creates the settings.
+    public init(hasFolder: Bool = false, idle: Duration = .seconds(600)) {
+        self.hasFolder = hasFolder
+        self.idle = idle
+    }
+}

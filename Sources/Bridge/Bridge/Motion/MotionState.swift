@@ -1,0 +1,129 @@
+import JacquardProtocol
+import Time
+
+/// What is known of a tag's motion sensor, and what runs. Only of a tag whose motion sensor was used.
+struct MotionState: Sendable {
+    /// Where the data goes.
+    enum Mode: String, Sendable {
+        case none, store, stream
+    }
+
+    /// A stream in progress.
+    struct Stream: Sendable {
+        var isBinary: Bool
+        /// When the stream is stopped: a forgotten one empties the battery.
+        var until: Instant
+        var batch = MotionBatch()
+    }
+
+    /// A session that is transferred to a file.
+    struct Download: Sendable {
+        var session: StoredMotionSession
+        /// Whether the session is erased on the tag afterwards.
+        var isErased: Bool
+        /// The number of bytes in the file.
+        var received = 0
+        var checksum = CRC16()
+        /// The bytes that were given to the file and are not written yet.
+        var unwritten = 0
+        /// Whether the tag sends, after the file was opened.
+        var isRunning = false
+        /// Whether all bytes have arrived.
+        var isComplete = false
+        /// Until when a lost link is waited for.
+        var until: Instant
+        /// When the next packet must arrive; nil while none is expected.
+        var silentAt: Instant?
+    }
+
+    /// What a command of the bridge's own is for.
+    enum Errand: Sendable {
+        case check, download, stop, deactivate, erase
+    }
+
+    var module: MotionModuleStatus.Module?
+    var status: MotionStatus?
+    var mode = Mode.none
+    var session: String?
+    var rates: MotionRates?
+    var lost = 0
+    /// The latest list of sessions; nil until they were listed.
+    var sessions: [StoredMotionSession]?
+    var stream: Stream?
+    var download: Download?
+    /// The file of the last complete download.
+    var file: String?
+    /// Why the last download has failed.
+    var error: String?
+    /// When the unused module is deactivated.
+    var idleAt: Instant?
+    /// The bridge's own commands by token.
+    var errands: [UInt64: Errand] = [:]
+
+    /// The most bytes that wait to be written to a file.
+    static let mostUnwritten = 65_536
+    /// How long a lost link is waited for.
+    static let patience = Duration.seconds(3600)
+    /// How long the tag may send nothing during a download. It repeats a packet after two seconds.
+    static let silence = Duration.seconds(15)
+
+    /// When something becomes due.
+    var deadline: Instant? {
+        var deadline = idleAt
+        deadline.lower(to: stream?.until)
+        deadline.lower(to: stream?.batch.due)
+        deadline.lower(to: download?.silentAt)
+        deadline.lower(to: download?.until)
+        return deadline
+    }
+
+    /// Whether the raw data characteristic is used.
+    var usesRawData: Bool { stream != nil || download?.isRunning == true }
+
+    /// Whether anything runs that needs the module.
+    var isBusy: Bool { mode != .none || download != nil }
+
+    /// Handles a reported state of the module.
+    mutating func reported(_ status: MotionModuleStatus) {
+        module = status.module
+        self.status = status.status
+        if status.status != .logging { mode = .none }
+    }
+}
+
+/// Samples that wait to be published together: of 50 ms, or 32 samples.
+struct MotionBatch: Sendable {
+    static let most = 32
+    static let longest = Duration.milliseconds(50)
+
+    private(set) var samples: [UInt8] = []
+    private(set) var sensor: UInt8 = 0
+    /// When they are published; nil without samples.
+    private(set) var due: Instant?
+    /// The number of the first sample of the batch since the start of the stream.
+    private(set) var first: UInt32 = 0
+    private(set) var losses = MotionLossCounter()
+
+    var count: Int { samples.count / MotionSample.byteCount }
+
+    /// Adds samples.
+    ///
+    /// - Returns: whether the batch is to be published now.
+    mutating func add(_ value: MotionValue, at now: Instant) -> Bool {
+        if samples.isEmpty {
+            due = now + Self.longest
+            samples.reserveCapacity(Self.most * MotionSample.byteCount)
+        }
+        sensor = value.sensor
+        samples += value.samples
+        value.forEach { losses.add($0.ticks) }
+        return count + 2 >= Self.most || due.map { $0 <= now } ?? false
+    }
+
+    /// Ends the batch and begins the next one.
+    mutating func end() {
+        first &+= UInt32(count)
+        samples = []
+        due = nil
+    }
+}

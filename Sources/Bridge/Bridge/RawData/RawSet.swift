@@ -1,0 +1,131 @@
+import JSON
+import JacquardProtocol
+import Text
+
+/// `raw/set`: selects what is published of the raw data characteristic, or writes to it. For research; off by default.
+struct RawSet: TagRequest {
+    static let name = "raw/set"
+    static let keys = ["views", "send"]
+
+    private enum Work: Hashable {
+        case views(RawViews)
+        case send([UInt8])
+    }
+
+    private let work: Work
+
+    var command: TagCommand? {
+        switch work {
+        case .views: nil
+        case .send(let bytes): .sendRaw(bytes)
+        }
+    }
+
+    private static let views: [(word: String, view: RawViews)] = [
+        ("value", .value), ("packet", .packet), ("payload", .payload),
+    ]
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        guard context.allowsRawData else {
+            throw CommandFailure(
+                .notPermitted, "Raw data is disabled in the configuration", hint: "Set raw: true, and reload")
+        }
+        let arguments = try CommandArguments(objectOnly: payload)
+        switch (arguments["views"], arguments["send"]) {
+        case (let value?, nil): work = .views(try Self.views(value))
+        case (nil, .some):
+            let allowed = "1 to \(Fragment.maximumPacketLength) bytes in hexadecimal, such as 0741"
+            let bytes = try arguments.text("send", mayBe: allowed) { text in
+                Self.bytes(text).flatMap { (1...Fragment.maximumPacketLength).contains($0.count) ? $0 : nil }
+            }
+            guard !context.usesRawData else {
+                throw CommandFailure(
+                    .busy, "Motion data uses the raw data characteristic", hint: "Send stop to imu/set first")
+            }
+            work = .send(try CommandArguments.required(bytes, "send", mayBe: allowed))
+        case (.some, .some): throw CommandFailure(.invalidArgument, "\"views\" and \"send\" exclude each other")
+        case (nil, nil):
+            throw CommandFailure(
+                .invalidArgument, "\"views\" or \"send\" is missing; views may be a list of \(Self.allowed)")
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for start in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[start].hexValue, let low = digits[start + 1].hexValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static let allowed = views.map(\.word).joined(separator: ", ")
+
+    private static func views(_ value: JSONValue) throws(CommandFailure) -> RawViews {
+        var result: RawViews = []
+        for element in value.elements ?? [value] {
+            guard let view = views.first(where: { $0.word == element.string })?.view else {
+                throw .invalid("views", is: element, mayBe: "a list of \(allowed); an empty one ends it")
+            }
+            result.insert(view)
+        }
+        return result
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        guard case .views(let views) = work else { return TagRequestOutcome() }
+        tag.rare.rawViews = views
+        return TagRequestOutcome(actions: [.observeRawData(views, of: tag.entry.id)])
+    }
+}
+
+/// The payload of `T/raw`.
+struct RawDocument: Encodable {
+    let bytes: String
+    let view: String
+
+    init(_ bytes: [UInt8], view: RawViews) {
+        self.bytes = bytes.hex
+        self.view =
+            switch view {
+            case .packet: "packet"
+            case .payload: "payload"
+            default: "value"
+            }
+    }
+}
+
+extension TagMirror {
+    /// Publishes raw data that was requested.
+    func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
+        guard rare.rawViews.contains(view) else { return [] }
+        let payload = JSONText.bytes(of: RawDocument(bytes, view: view))
+        return [Publication(topic: topics.command("raw"), payload: payload, qos: 0, kind: .stream)]
+    }
+}
+
+extension BridgeState {
+    /// Ends the publication of raw data that the configuration no longer allows.
+    mutating func rawDataConfigured() -> [BridgeAction] {
+        guard !configuration.allowsRawData else { return [] }
+        return tags.indices.compactMap { position in
+            guard !tags[position].rare.rawViews.isEmpty else { return nil }
+            tags[position].rare.rawViews = []
+            return .observeRawData([], of: tags[position].entry.id)
+        }
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit; nil for another character.
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import JacquardProtocol
+
+/// What is known of a tag only if somebody uses its modules, raw data or motion sensor. Nearly all tags have none.
+struct RareFacts: Sendable {
+    /// The tag's loadable modules; nil until they were listed.
+    var modules: [ModuleDescriptor]?
+    /// The views of raw data that are published.
+    var rawViews: RawViews = []
+    /// The state of the motion sensor, at most one; see ``TagMirror/motion``.
+    var motions: [MotionState] = []
+
+    /// The motion sensor; nil until it was used.
+    var motion: MotionState? { motions.first }
+}
+
+extension TagMirror {
+    /// The rare facts of the tag. Reading them takes no memory; changing them does, once.
+    var rare: RareFacts {
+        get { rareFacts.first ?? RareFacts() }
+        _modify {
+            if rareFacts.isEmpty { rareFacts.append(RareFacts()) }
+            yield &rareFacts[0]
+        }
+    }
+
+    /// The publications of rare facts that are known.
+    var rarePublications: [Publication] {
+        guard let rare = rareFacts.first else { return [] }
+        return (rare.modules.map { [.fact(topics.modules, ModulesDocument($0).modules)] } ?? []) + motionPublications
+    }
+}

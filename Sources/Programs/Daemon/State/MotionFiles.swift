@@ -1,0 +1,149 @@
+import Bridge
+import Configuration
+import EventLoop
+import Glibc
+import JSON
+import JacquardProtocol
+
+/// The files of downloaded sessions. The helper thread reads and writes them.
+@LoopActor
+final class MotionFiles {
+    private static let concern = HelperThread.Concern("motion")
+
+    /// Performs an action, and reports its result on the loop.
+    ///
+    /// - Parameters:
+    ///   - action: the action.
+    ///   - id: the tag.
+    ///   - settings: the folder and its limit.
+    ///   - report: called with the result.
+    func perform(
+        _ action: MotionFileAction, of id: TagID, _ settings: Settings.Motion,
+        report: @escaping @LoopActor (MotionFileEvent) -> Void
+    ) {
+        guard let folder = settings.folder else { return report(.failed("imu.folder is no longer set")) }
+        let file = MotionFilePath(folder: folder, tag: id.text)
+        let (most, now) = (settings.most << 20, WallClock.unixMilliseconds)
+        EventLoop.shared.begin {
+            let event = await HelperThread.shared.run(Self.concern) {
+                do throws(FileError) {
+                    return try file.perform(action, most: most, at: now)
+                } catch {
+                    return .failed("\(folder): \(error.reason)")
+                }
+            }
+            if let event { report(event) }
+        }
+    }
+}
+
+/// The folder of a tag's sessions. Everything here may block: for the helper thread.
+struct MotionFilePath: Sendable {
+    /// `imu.folder`.
+    let folder: String
+    private let tagFolder: String
+
+    /// - Parameters:
+    ///   - folder: `imu.folder`.
+    ///   - tag: the tag's ID, of which only letters, digits, `-` and `_` become part of a path.
+    init(folder: String, tag: String) {
+        self.folder = folder
+        let name = tag.utf8.map { byte -> String in
+            let isPlain =
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte || byte == UInt8(ascii: "-")
+                || byte == UInt8(ascii: "_")
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16)
+        }.joined()
+        tagFolder = folder + "/" + name
+    }
+
+    /// The names of sessions are untrusted: no part of them is in a path.
+    private func partial(_ session: StoredMotionSession) -> String {
+        let name = CRC16.of(session.id.session.utf8)
+        return "\(tagFolder)/\(String(session.crc, radix: 16))-\(session.byteCount)-\(String(name, radix: 16)).part"
+    }
+
+    /// Performs an action.
+    ///
+    /// - Returns: what to report; nil for nothing.
+    /// - Throws: ``FileError``.
+    func perform(
+        _ action: MotionFileAction, most: Int, at now: Int64
+    ) throws(FileError) -> MotionFileEvent? {
+        switch action {
+        case .open(let session): return try open(session, most: most)
+        case .append(let bytes, let session):
+            try append(bytes, to: partial(session))
+            return .written(bytes.count)
+        case .finish(let session): return .finished(try finish(session, at: now))
+        case .discard(let session):
+            unlink(partial(session))
+            return nil
+        }
+    }
+
+    private func open(_ session: StoredMotionSession, most: Int) throws(FileError) -> MotionFileEvent {
+        for path in [folder, tagFolder] {
+            guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw FileError(errno) }
+        }
+        var checksum = CRC16()
+        var count = 0
+        do throws(FileError) {
+            let bytes = try FileContents(path: partial(session), limit: 64 << 20, followsLinks: false).bytes
+            checksum.add(bytes)
+            count = bytes.count
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        let used = size
+        guard used + Int(session.byteCount) - count <= most else {
+            return .failed("\(folder) has \(used >> 20) MiB; imu.most_mb does not allow the session")
+        }
+        return .opened(byteCount: count, checksum: checksum)
+    }
+
+    /// The size of all files of all tags.
+    private var size: Int {
+        FolderEntries.names(in: folder).reduce(0) { sum, tag in
+            FolderEntries.names(in: folder + "/" + tag).reduce(sum) { sum, name in
+                var status = stat()
+                return lstat("\(folder)/\(tag)/\(name)", &status) == 0 ? sum + Int(status.st_size) : sum
+            }
+        }
+    }
+
+    private func append(_ bytes: [UInt8], to path: String) throws(FileError) {
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = Glibc.open(path, flags, 0o640)
+        guard descriptor >= 0 else { throw FileError(errno) }
+        do throws(FileError) {
+            try AtomicFile.write(bytes, to: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        guard close(descriptor) == 0 else { throw FileError(errno) }
+    }
+
+    /// Syncs the complete file, gives it its name, and writes a description beside it.
+    private func finish(_ session: StoredMotionSession, at now: Int64) throws(FileError) -> String {
+        let path = partial(session)
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(errno) }
+        let isSynced = fsync(descriptor) == 0
+        let code = errno
+        close(descriptor)
+        guard isSynced else { throw FileError(code) }
+        let base = "\(tagFolder)/\(now / 1000)-\(String(session.crc, radix: 16))"
+        let document: JSONValue = [
+            "session": .string(session.id.session), "group": .string(session.id.group),
+            "campaign": .string(session.id.campaign), "product": .string(session.id.product),
+            "subject": .string(session.id.subject), "bytes": .integer(Int64(session.byteCount)),
+            "crc": .string(String(session.crc, radix: 16)), "time": .string(TimeText.utc(now)),
+        ]
+        try AtomicFile.write(Array(document.text.utf8) + [0x0A], to: base + ".json", mode: 0o640, isDurable: false)
+        guard rename(path, base + ".bin") == 0 else { throw FileError(errno) }
+        return base + ".bin"
+    }
+}

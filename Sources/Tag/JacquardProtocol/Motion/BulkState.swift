@@ -1,0 +1,174 @@
+import Time
+
+/// Modules, motion data and raw data on one link. Unused on nearly all links.
+struct BulkState: Sendable {
+    /// What a notification ends.
+    indirect enum Waiting: Sendable {
+        /// A module is being loaded. Motion data may continue with a goal.
+        case loading(ModuleDescriptor, then: MotionGoal?)
+        /// Sessions are being listed.
+        case listing([StoredMotionSession])
+        /// Sessions are being erased.
+        case erasing
+    }
+
+    /// How long a tag may take to load a module, and to send the next session of a list.
+    static let patience = Duration.seconds(10)
+    /// How long erasing may take. Source: JacquardSDKAndroid.
+    static let erasing = Duration.seconds(60)
+    /// The most sessions of a list. A tag stores fewer; a broken one could send them without end.
+    static let mostSessions = 1000
+
+    /// The command that waits for a notification; nil if there is none.
+    private(set) var waiting: (token: UInt64, what: Waiting, deadline: Instant)?
+    /// Whether the motion module has been found active on this link.
+    var isModuleActive = false { didSet { changed() } }
+    /// Whether values of raw data are motion samples.
+    var isStreaming = false { didSet { changed() } }
+    /// Whether packets of raw data are parts of a session.
+    private(set) var isDownloading = false { didSet { changed() } }
+    /// The requested views of raw data.
+    var views: RawViews = [] { didSet { changed() } }
+    /// Whether values of raw data are looked at.
+    private(set) var readsRawData = false
+    /// Whether the bodies of ``MotionNotification`` are looked at.
+    private(set) var readsNotifications = false
+
+    private var packets = Reassembler()
+    /// The sequence of the last packet of a download.
+    private var lastSequence: UInt8?
+
+    /// Starts to wait for a notification.
+    mutating func wait(_ token: UInt64, for what: Waiting, until deadline: Instant) {
+        waiting = (token, what, deadline)
+        changed()
+    }
+
+    /// Ends the waiting and returns its command; nil if none waits.
+    mutating func endWaiting() -> UInt64? {
+        defer {
+            waiting = nil
+            changed()
+        }
+        return waiting?.token
+    }
+
+    /// Starts a download: the next packet has any sequence.
+    mutating func beginDownload() {
+        packets = Reassembler()
+        lastSequence = nil
+        isDownloading = true
+    }
+
+    /// Ends a download.
+    mutating func endDownload() {
+        isDownloading = false
+    }
+
+    private mutating func changed() {
+        readsRawData = isStreaming || isDownloading || !views.isEmpty
+        readsNotifications = waiting != nil || isModuleActive
+    }
+
+    /// Handles a value of the raw data characteristic.
+    ///
+    /// - Returns: what to report, and the acknowledgement to send.
+    mutating func received(_ value: [UInt8]) -> (events: [TagEvent], acknowledgement: [UInt8]?) {
+        var events: [TagEvent] = []
+        if views.contains(.value) { events.append(.raw(value, view: .value)) }
+        if isStreaming, let samples = MotionValue(value) { return (events + [.motion(.samples(samples))], nil) }
+        guard isDownloading || !views.isDisjoint(with: [.packet, .payload]),
+            case .packet(let packet) = packets.receive(value), let sequence = packet.first
+        else { return (events, nil) }
+        let data = Array(packet.dropFirst())
+        if views.contains(.packet) { events.append(.raw(Array(packet), view: .packet)) }
+        if views.contains(.payload) { events.append(.raw(data, view: .payload)) }
+        guard isDownloading else { return (events, nil) }
+        // A repeated packet is acknowledged again and dropped: the acknowledgement was lost.
+        if sequence != lastSequence { events.append(.motion(.data(data))) }
+        lastSequence = sequence
+        return (events, [sequence, Self.acknowledged])
+    }
+
+    /// Follows the sequence in an acknowledgement: `A`.
+    private static let acknowledged: UInt8 = 0x41
+}
+
+/// The requested views of the raw data characteristic.
+///
+/// Source: JacquardSDKiOS, `subscribeRawBytes`, `subscribeRawDataPacket` and `subscribeRawData`.
+public struct RawViews: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// Creates a set from its bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Each value unchanged.
+    public static let value = RawViews(rawValue: 1)
+    /// Each packet with its sequence byte.
+    public static let packet = RawViews(rawValue: 2)
+    /// Each packet without its sequence byte.
+    public static let payload = RawViews(rawValue: 4)
+}
+
+/// What is to be done with motion data.
+public indirect enum MotionGoal: Equatable, Sendable {
+    /// Read the state.
+    case status
+    /// Load the module.
+    case activate
+    /// Record a session on the tag.
+    case record(MotionSessionID, MotionRates)
+    /// Stream samples.
+    case stream(MotionRates)
+    /// Stop recording, streaming, or a download.
+    case stop
+    /// List the sessions on the tag.
+    case sessions
+    /// Transfer a session from an offset on.
+    case download(MotionSessionID, offset: UInt32)
+    /// Erase a session; nil: all.
+    case erase(MotionSessionID?)
+}
+
+/// A change of a module.
+public enum ModuleAction: String, Hashable, Sendable, CaseIterable {
+    /// Load it.
+    case activate
+    /// Unload it.
+    case deactivate
+    /// Delete it. It can't be restored without its image.
+    case delete
+}
+
+/// Motion data that a tag has sent without a request of its own.
+public enum MotionReport: Equatable, Sendable {
+    /// Samples of a stream.
+    case samples(MotionValue)
+    /// A part of a session that is transferred; empty at an early end.
+    case data([UInt8])
+    /// An error, or the end of an operation.
+    case status(MotionStatus)
+}
+
+/// The motion module and its state.
+public struct MotionModuleStatus: Equatable, Sendable {
+    /// Whether the tag has the module, and runs it.
+    public enum Module: Hashable, Sendable {
+        case active, inactive, missing
+    }
+
+    /// Whether the tag has the module, and runs it.
+    public let module: Module
+    /// The state; nil unless the module is active.
+    public let status: MotionStatus?
+
+    /// Creates a status.
+    public init(module: Module, status: MotionStatus?) {
+        self.module = module
+        self.status = status
+    }
+}

@@ -1,0 +1,267 @@
+import Time
+
+/// The steps of a command about modules and motion data.
+indirect enum MotionStep: Equatable, Sendable {
+    /// The list of modules before a change of one.
+    case moduleLookup(ModuleAction, name: String)
+    /// The change of a module.
+    case moduleChange(ModuleAction, ModuleDescriptor)
+    /// The list of modules before anything with motion data.
+    case lookup(MotionGoal)
+    /// Loading the motion module.
+    case load(MotionGoal)
+    /// The state before a recording or a stream.
+    case check(MotionGoal)
+    /// The rates before a recording or a stream.
+    case rates(MotionGoal)
+    /// The last request.
+    case run(MotionGoal)
+
+    /// Whether the response means success whatever its status is: the SDKs ignore the status after a start.
+    func isStarted(_ body: Response.Body?) -> Bool {
+        switch self {
+        case .run(.record), .run(.stream): body == .motionStart(MotionStatusResponse(.logging))
+        default: false
+        }
+    }
+}
+
+extension TagLink {
+    /// Handles a successful response to a request about modules or motion data.
+    ///
+    /// - Returns: the command's result; nil if another request or a notification follows.
+    mutating func motionSucceeded(
+        _ token: UInt64, _ step: MotionStep, _ body: Response.Body?, at now: Instant
+    ) -> Result<TagCommandResponse, TagCommandError>? {
+        switch (step, body) {
+        case (.moduleLookup(let action, let name), _):
+            guard let modules = Self.modules(body) else { return .failure(.malformedResponse) }
+            return change(action, name, of: modules, token, at: now)
+        case (.moduleChange(.activate, let module), _): return wait(token, for: .loading(module, then: nil), at: now)
+        case (.moduleChange(_, let module), _):
+            if module.isSameModule(as: .motion) { motionModuleGone() }
+            enqueueNext(.listModules(), .modules, token)
+            return nil
+        case (.lookup(let goal), _):
+            guard let modules = Self.modules(body) else { return .failure(.malformedResponse) }
+            return found(modules.first { $0.isSameModule(as: .motion) }, for: goal, token)
+        case (.load(let goal), _): return wait(token, for: .loading(.motion, then: goal), at: now)
+        case (.check(let goal), .motionStatus(let response)):
+            guard let status = response.status else { return .failure(.malformedResponse) }
+            if goal == .status { return .success(.motionStatus(MotionModuleStatus(module: .active, status: status))) }
+            guard status == .idle, let rates = goal.rates else { return .failure(.motionState(status)) }
+            enqueueNext(.motionRates(rates), .motion(.rates(goal)), token)
+            return nil
+        case (.rates(let goal), _):
+            guard let metadata = goal.metadata else { return .failure(.malformedResponse) }
+            enqueueNext(.motionStart(metadata), .motion(.run(goal)), token)
+            return nil
+        case (.run(let goal), let body): return ended(goal, body, token, at: now)
+        case (.check, _): return .failure(.malformedResponse)
+        }
+    }
+
+    /// A list without an element has no bytes, and may be left out.
+    private static func modules(_ body: Response.Body?) -> [ModuleDescriptor]? {
+        switch body {
+        case .modules(let response): response.modules
+        case nil: []
+        default: nil
+        }
+    }
+
+    private mutating func enqueueNext(_ request: Request, _ step: CommandStep, _ token: UInt64) {
+        channel.enqueueNext(request, for: .command(token: token, step), timeout: timing.request)
+    }
+
+    private mutating func change(
+        _ action: ModuleAction, _ name: String, of modules: [ModuleDescriptor], _ token: UInt64, at now: Instant
+    ) -> Result<TagCommandResponse, TagCommandError>? {
+        guard let module = modules.first(where: { $0.name == name || $0.moduleID?.description == name }) else {
+            return .failure(.moduleMissing(name))
+        }
+        switch action {
+        case .activate where module.isEnabled == true, .deactivate where module.isEnabled == false:
+            return .success(.modules(modules))
+        case .activate: enqueueNext(.loadModule(module), .motion(.moduleChange(action, module)), token)
+        case .deactivate: enqueueNext(.unloadModule(module), .motion(.moduleChange(action, module)), token)
+        case .delete: enqueueNext(.deleteModule(module), .motion(.moduleChange(action, module)), token)
+        }
+        return nil
+    }
+
+    private mutating func motionModuleGone() {
+        bulk.isModuleActive = false
+        bulk.isStreaming = false
+        bulk.endDownload()
+    }
+
+    private mutating func wait(
+        _ token: UInt64, for what: BulkState.Waiting, at now: Instant
+    ) -> Result<TagCommandResponse, TagCommandError>? {
+        guard bulk.waiting == nil else { return .failure(.status(.busy)) }
+        if case .erasing = what {
+            bulk.wait(token, for: what, until: now + BulkState.erasing)
+        } else {
+            bulk.wait(token, for: what, until: now + BulkState.patience)
+        }
+        return nil
+    }
+
+    // MARK: Motion data
+
+    private mutating func found(
+        _ module: ModuleDescriptor?, for goal: MotionGoal, _ token: UInt64
+    ) -> Result<TagCommandResponse, TagCommandError>? {
+        guard let module else {
+            guard goal == .status else { return .failure(.moduleMissing(ModuleDescriptor.motion.name ?? "")) }
+            return .success(.motionStatus(MotionModuleStatus(module: .missing, status: nil)))
+        }
+        if module.isEnabled == true {
+            bulk.isModuleActive = true
+            return proceed(to: goal, token)
+        }
+        bulk.isModuleActive = false
+        switch goal {
+        // Nothing runs without the module.
+        case .status, .stop: return .success(.motionStatus(MotionModuleStatus(module: .inactive, status: nil)))
+        default:
+            enqueueNext(.loadModule(module), .motion(.load(goal)), token)
+            return nil
+        }
+    }
+
+    /// Sends the request that follows once the module is active.
+    private mutating func proceed(
+        to goal: MotionGoal, _ token: UInt64
+    ) -> Result<TagCommandResponse, TagCommandError>? {
+        let step: MotionStep =
+            switch goal {
+            case .status, .activate, .record, .stream: .check(goal == .activate ? .status : goal)
+            case .stop, .sessions, .download, .erase: .run(goal)
+            }
+        if case .download = goal { bulk.beginDownload() }
+        enqueueNext(goal.request, .motion(step), token)
+        return nil
+    }
+
+    private mutating func ended(
+        _ goal: MotionGoal, _ body: Response.Body?, _ token: UInt64, at now: Instant
+    ) -> Result<TagCommandResponse, TagCommandError>? {
+        switch (goal, body) {
+        case (.record, .motionStart(let response)), (.stream, .motionStart(let response)):
+            guard response.status == .logging else {
+                return .failure(response.status.map(TagCommandError.motionState) ?? .malformedResponse)
+            }
+            if case .stream = goal { bulk.isStreaming = true }
+            return .success(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
+        case (.stop, .motionStop(let response)):
+            bulk.isStreaming = false
+            bulk.endDownload()
+            return .success(.motionStatus(MotionModuleStatus(module: .active, status: response.status ?? .idle)))
+        case (.sessions, .motionSessionList): return wait(token, for: .listing([]), at: now)
+        case (.download, .motionDownload(let response)):
+            guard let status = response.status, status.rawValue > MotionStatus.erasing.rawValue else {
+                return .success(.done)
+            }
+            bulk.endDownload()
+            return .failure(.motionState(status))
+        case (.erase, .motionErase), (.erase, .motionEraseAll): return wait(token, for: .erasing, at: now)
+        default: return .failure(.malformedResponse)
+        }
+    }
+
+    /// Handles a notification about modules or motion data, while one is expected.
+    mutating func motionNotified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
+        guard let notification = try? MotionNotification.decode(packet) else { return }
+        if let module = notification.module { moduleLoaded(module, at: now, &actions) }
+        if let session = notification.session { listed(session, at: now, &actions) }
+        if let error = notification.error {
+            let status = MotionStatus(rawValue: error.errorCode)
+            if case .erasing? = bulk.waiting?.what {
+                end(status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
+            } else if bulk.isModuleActive {
+                actions.append(.emit(.motion(.status(status))))
+            }
+        }
+    }
+
+    private mutating func moduleLoaded(_ loaded: LoadModuleNotification, at now: Instant, _ actions: inout Actions) {
+        guard case .loading(let module, let goal)? = bulk.waiting?.what,
+            loaded.module?.isSameModule(as: module) ?? true, let token = bulk.endWaiting()
+        else { return }
+        guard loaded.status == .ok else {
+            let error = TagCommandError.moduleNotLoaded(loaded.status ?? Status(rawValue: 255))
+            return actions.append(.emit(.commandEnded(token: token, .failure(error))))
+        }
+        if module.isSameModule(as: .motion) { bulk.isModuleActive = true }
+        if let goal {
+            _ = proceed(to: goal, token)
+        } else {
+            enqueueNext(.listModules(), .modules, token)
+        }
+        sendNext(at: now, &actions)
+    }
+
+    private mutating func listed(_ entry: MotionSessionEntry, at now: Instant, _ actions: inout Actions) {
+        guard let waiting = bulk.waiting, case .listing(var sessions) = waiting.what else { return }
+        if let session = entry.session, sessions.count < BulkState.mostSessions { sessions.append(session) }
+        guard entry.isLast || sessions.count == BulkState.mostSessions else {
+            return bulk.wait(waiting.token, for: .listing(sessions), until: now + BulkState.patience)
+        }
+        end(.success(.motionSessions(sessions, isComplete: entry.isLast)), &actions)
+    }
+
+    /// Ends a command whose notification has not arrived.
+    mutating func motionDeadlineReached(at now: Instant, _ actions: inout Actions) {
+        guard let waiting = bulk.waiting, waiting.deadline <= now else { return }
+        guard case .listing(let sessions) = waiting.what else { return end(.failure(.timeout), &actions) }
+        end(.success(.motionSessions(sessions, isComplete: false)), &actions)
+    }
+
+    /// Ends the command that waits for a notification.
+    mutating func end(_ result: Result<TagCommandResponse, TagCommandError>, _ actions: inout Actions) {
+        guard let token = bulk.endWaiting() else { return }
+        actions.append(.emit(.commandEnded(token: token, result)))
+    }
+
+    /// Handles a value of the raw data characteristic.
+    mutating func rawReceived(_ value: [UInt8], at now: Instant, _ actions: inout Actions) {
+        let (events, acknowledgement) = bulk.received(value)
+        actions += events.map(TagSession.Action.emit)
+        guard let acknowledgement else { return }
+        channel.enqueueRaw(acknowledgement, token: nil)
+        sendNext(at: now, &actions)
+    }
+}
+
+extension MotionGoal {
+    /// The rates of a recording or a stream.
+    var rates: MotionRates? {
+        switch self {
+        case .record(_, let rates), .stream(let rates): rates
+        default: nil
+        }
+    }
+
+    /// What a recording or a stream collects.
+    var metadata: MotionMetadata? {
+        switch self {
+        case .record(let id, _): MotionMetadata(id, mode: .store)
+        case .stream: MotionMetadata(MotionSessionID(session: "stream"), mode: .stream, sensors: [0])
+        default: nil
+        }
+    }
+
+    /// The request that follows once the module is active.
+    var request: Request {
+        switch self {
+        case .status, .activate, .record, .stream: .motionStatus()
+        case .stop: .motionStop()
+        case .sessions: .motionSessionList()
+        case .download(let id, let offset): .motionDownload(id, offset: offset)
+        case .erase(let id?): .motionErase(id)
+        case .erase(nil): .motionEraseAll()
+        }
+    }
+}

@@ -1,0 +1,359 @@
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("J50 to J58 imu/set and imu/get")
+struct MotionCommandTests {
+    static let session = StoredMotionSession(
+        id: MotionSessionID(session: "run-1"), byteCount: 6, crc: CRC16.of([1, 2, 3, 4, 5, 6]))
+    private static let active = MotionModuleStatus(module: .active, status: .logging)
+
+    static func scene(hasFolder: Bool = true) -> Scene {
+        let scene = Scene()
+        var configuration = Scene.configuration()
+        configuration.motion.hasFolder = hasFolder
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        scene.connect()
+        _ = scene.takeActions()
+        return scene
+    }
+
+    @Test("nothing appears before the first use")
+    func unused() {
+        let scene = Self.scene()
+        #expect(scene.report(.motion(.status(.idle))) == [])
+        #expect(scene.report(.motion(.data([1]))) == [])
+        #expect(!scene.publications.contains { $0.topic.contains("/imu") })
+    }
+
+    @Test("send these commands")
+    func commands() {
+        let scene = Self.scene()
+        let rates = MotionRates(accelerometerHertz: 100, gyroscopeHertz: 200) ?? .low
+        let cases: [(String, TagCommand)] = [
+            ("activate", .motion(.activate)),
+            (#"{"action":"deactivate"}"#, .changeModule(.deactivate, named: "IMUModule")),
+            (
+                #"{"action":"record","session":"run-1","group":"g","accelerometer_hz":100,"gyroscope_hz":200}"#,
+                .motion(.record(MotionSessionID(session: "run-1", group: "g"), rates))
+            ),
+            ("stop", .motion(.stop)), (#"{"action":"stream"}"#, .motion(.stream(.low))),
+            (#"{"action":"download","session":"run-1"}"#, .motion(.sessions)),
+            (#"{"action":"erase","session":"run-1"}"#, .motion(.erase(MotionSessionID(session: "run-1")))),
+            (#"{"action":"erase_all","confirm":"all"}"#, .motion(.erase(nil))),
+        ]
+        for (payload, command) in cases {
+            scene.send("tag/003R/imu/set", payload)
+            #expect(scene.performed.last == command, "\(payload)")
+        }
+        scene.send("tag/003R/imu/get", "")
+        #expect(scene.performed.last == .motion(.status))
+        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        #expect(scene.performed.last == .motion(.sessions))
+    }
+
+    private static let wrong: [(String, String)] = [
+        (
+            "",
+            #""action" is missing; it may be activate, deactivate, record, stop, stream, download, erase, erase_all"#
+        ),
+        (#"{"action":"record"}"#, #""session" is missing; it may be 1 to 30 bytes without control characters"#),
+        (
+            #"{"action":"record","session":"x","gyroscope_hz":30}"#,
+            #""gyroscope_hz" is 30; it may be 25, 50, 100, 200, 400, 800, 1600, 3200"#
+        ),
+        (#"{"action":"stream","seconds":3601}"#, #""seconds" is 3601; it may be 1 to 3600 seconds"#),
+        (#"{"action":"stream","format":"xml"}"#, #""format" is "xml"; it may be json, binary"#),
+        (#"{"action":"download"}"#, #""session" is missing; it may be the name of a session"#),
+        (#"{"action":"erase_all"}"#, #""confirm" is missing; it may be all"#),
+    ]
+
+    @Test("reject what is missing or not allowed, without a byte to the tag", arguments: wrong)
+    func rejected(payload: String, text: String) {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", payload)
+        #expect(scene.performed == [])
+        #expect(scene.lastError?.text == text)
+    }
+
+    @Test("J51: a recording needs 50 % of battery, and is shown")
+    func record() {
+        let scene = Self.scene()
+        scene.report(.battery(BatteryStatus(level: 49, isCharging: false)))
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        #expect(scene.performed == [])
+        #expect(scene.lastError?.text == "The battery is at 49 %; a recording needs 50 %")
+        scene.report(.battery(BatteryStatus(level: 50, isCharging: false)))
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        let line = scene.answer(.motionStatus(Self.active)).last
+        let expected = #"""
+            jacquard/tag/003R/imu {"accelerometer_hz":25,"code":1,"download":null,"dps_per_unit":0.06103515625,\#
+            "error":null,"file":null,"g_per_unit":0.00048828125,"gyroscope_hz":25,"lost":0,"mode":"store",\#
+            "module":"active","session":"run-1","state":"logging","tick_us":32}
+            """#
+        #expect(line == expected)
+    }
+
+    @Test("J51: a state that does not allow a recording is named")
+    func busy() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        scene.fail(.motionState(.logging))
+        #expect(scene.lastError?.code == "busy")
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        scene.fail(.motionState(.lowStorage))
+        #expect(scene.lastError?.code == "tag_error")
+        #expect(scene.lastError?.text == "The state of motion data is LOW_STORAGE")
+    }
+
+    @Test("J53: sessions are in the result, and retained")
+    func sessions() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        let lines = scene.answer(.motionSessions([Self.session], isComplete: true))
+        #expect(lines.first?.contains(#""sessions":[{"bytes":6,"#) == true)
+        #expect(lines.last?.hasPrefix(#"jacquard/tag/003R/imu/sessions [{"bytes":6,"campaign":"IMU_Campaign""#) == true)
+        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.answer(.motionSessions([Self.session], isComplete: false))
+        #expect(scene.lastError?.code == "timeout")
+    }
+
+    @Test("J58: what another client left running is read at the next connection, and a stream ends with its link")
+    func reconnect() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        scene.answer(.motionStatus(Self.active))
+        scene.disconnect()
+        #expect(scene.publications.last { $0.topic.hasSuffix("/imu") }?.text.contains(#""mode":"none""#) == true)
+        scene.connect()
+        #expect(scene.performed.last == .motion(.status))
+        #expect(
+            scene.answer(.motionStatus(MotionModuleStatus(module: .inactive, status: nil))).last?.contains(
+                #""module":"inactive""#) == true)
+    }
+
+    @Test("J50: an unused module is deactivated after ten minutes")
+    func idle() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", "activate")
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        scene.wait(.seconds(599))
+        #expect(scene.performed.count == 1)
+        scene.wait(.seconds(1))
+        #expect(scene.performed.last == .changeModule(.deactivate, named: "IMUModule"))
+        #expect(scene.answer(.modules([])).last?.contains(#""module":"inactive""#) == true)
+    }
+}
+
+@Suite("J57 T/imu/data")
+struct MotionStreamTests {
+    private func scene(_ payload: String) -> Scene {
+        let scene = MotionCommandTests.scene()
+        scene.send("tag/003R/imu/set", payload)
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
+        return scene
+    }
+
+    private func value(_ first: Int, _ count: Int = 3) throws -> MotionValue {
+        let samples = (0..<count).flatMap { number in
+            MotionSample(
+                acceleration: SIMD3(-139, 30, 2123), rotation: SIMD3(-21, 1, 0),
+                ticks: 1000 + UInt32(first + number) * 157
+            ).encoded
+        }
+        return try #require(MotionValue([0xC0, 0] + samples))
+    }
+
+    @Test("samples are published in batches of 50 ms, with QoS 0")
+    func batches() throws {
+        let scene = scene(#"{"action":"stream"}"#)
+        #expect(scene.report(.motion(.samples(try value(0)))) == [])
+        let lines = scene.wait(.milliseconds(50))
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix(#"jacquard/tag/003R/imu/data {"accel_gyro":[[-139,30,2123,-21,1,0],["#))
+        #expect(lines[0].contains(#""lost":0,"sensor":0,"seq":0,"step":157,"ticks":1000,"#))
+        #expect(scene.publications.last?.qos == 0)
+        scene.report(.motion(.samples(try value(5))))
+        #expect(scene.wait(.milliseconds(50)).first?.contains(#""lost":2,"sensor":0,"seq":3,"#) == true)
+    }
+
+    @Test("32 samples are published at once")
+    func full() throws {
+        let scene = scene(#"{"action":"stream"}"#)
+        var lines: [String] = []
+        for number in 0..<11 { lines += scene.report(.motion(.samples(try value(number * 3)))) }
+        #expect(lines.count == 1)
+    }
+
+    @Test("the binary form is a header of 16 bytes and the samples unchanged")
+    func binary() throws {
+        let scene = scene(#"{"action":"stream","format":"binary"}"#)
+        let first = try value(0)
+        scene.report(.motion(.samples(first)))
+        scene.wait(.milliseconds(50))
+        let payload = scene.publications.last { $0.topic.hasSuffix("imu/data") }?.payload ?? []
+        #expect(payload.prefix(16) == [0x4A, 0x32, 0x4D, 0x31, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+        #expect(payload.dropFirst(16) == first.samples[...])
+    }
+
+    @Test("a stream ends by itself")
+    func end() {
+        let scene = scene(#"{"action":"stream","seconds":5}"#)
+        scene.wait(.seconds(5))
+        #expect(scene.performed.last == .motion(.stop))
+        #expect(scene.publications.last?.text.contains(#""mode":"none""#) == true)
+    }
+}
+
+@Suite("J55 downloads to a file")
+struct MotionDownloadTests {
+    private static let session = MotionCommandTests.session
+
+    private func downloading() -> Scene {
+        let scene = MotionCommandTests.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
+        scene.answer(.motionSessions([Self.session], isComplete: true))
+        return scene
+    }
+
+    private func imu(_ scene: Scene) -> String {
+        scene.publications.last { $0.topic == "jacquard/tag/003R/imu" }?.text ?? ""
+    }
+
+    @Test("need a folder")
+    func folder() {
+        let scene = MotionCommandTests.scene(hasFolder: false)
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
+        #expect(scene.lastError?.code == "not_permitted")
+        #expect(scene.performed == [])
+    }
+
+    @Test("of a session that the tag does not have are refused")
+    func unknown() {
+        let scene = MotionCommandTests.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-2"}"#)
+        scene.answer(.motionSessions([Self.session], isComplete: true))
+        #expect(scene.lastError?.text == #"The tag has no session "run-2""#)
+    }
+
+    @Test("open the file, transfer, check size and CRC, and name the file")
+    func whole() {
+        let scene = downloading()
+        #expect(scene.takeActions() == [.motionFile(.open(Self.session), of: .tag003R)])
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 0)))
+        scene.answer()
+        scene.report(.motion(.data([1, 2, 3, 4])))
+        scene.report(.motion(.data([5, 6])))
+        #expect(
+            scene.takeActions() == [
+                .motionFile(.append([1, 2, 3, 4], Self.session), of: .tag003R),
+                .motionFile(.append([5, 6], Self.session), of: .tag003R),
+                .motionFile(.finish(Self.session), of: .tag003R),
+            ])
+        scene.handle(.motionFile(.tag003R, .finished("/imu/003R/1-2.bin")))
+        #expect(imu(scene).contains(#""download":null"#))
+        #expect(imu(scene).contains(#""file":"/imu/003R/1-2.bin""#))
+        #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
+    }
+
+    @Test("continue at the size of an incomplete file after a lost link")
+    func resume() {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.report(.motion(.data([1, 2, 3])))
+        scene.disconnect()
+        _ = scene.takeActions()
+        scene.connect()
+        #expect(scene.takeActions().contains(.motionFile(.open(Self.session), of: .tag003R)))
+        var checksum = CRC16()
+        checksum.add([1, 2, 3])
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 3, checksum: checksum)))
+        #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 3)))
+        scene.answer()
+        scene.report(.motion(.data([4, 5, 6])))
+        #expect(scene.takeActions().last == .motionFile(.finish(Self.session), of: .tag003R))
+    }
+
+    @Test("with another CRC delete the file, stop, and say so")
+    func checksum() {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.report(.motion(.data([1, 2, 3, 4, 5, 7])))
+        #expect(scene.takeActions().last == .motionFile(.discard(Self.session), of: .tag003R))
+        #expect(imu(scene).contains("crc_mismatch"))
+        #expect(scene.performed.last == .motion(.stop))
+    }
+
+    private static let failures: [([UInt8], String)] = [
+        ([], "the tag has ended the transfer early"),
+        ([UInt8](repeating: 1, count: 7), "the tag sends more bytes than it has listed"),
+    ]
+
+    @Test("that end too early or too late keep what they have", arguments: failures)
+    func failure(data: [UInt8], reason: String) {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.report(.motion(.data(data)))
+        #expect(imu(scene).contains(reason))
+        #expect(!scene.takeActions().contains(.motionFile(.discard(Self.session), of: .tag003R)))
+    }
+
+    @Test("of a silent tag end after 15 s, and without a link after an hour")
+    func silence() {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.wait(.seconds(15))
+        #expect(imu(scene).contains("the tag sends no more data"))
+        let other = downloading()
+        other.disconnect()
+        other.wait(.seconds(3600))
+        #expect(imu(other).contains("the link was lost for too long"))
+    }
+
+    @Test("erase the session only on request, and only after the file is complete")
+    func erase() {
+        let scene = MotionCommandTests.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","erase":true}"#)
+        scene.answer(.motionSessions([Self.session], isComplete: true))
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
+        #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
+        scene.handle(.motionFile(.tag003R, .finished("f.bin")))
+        #expect(scene.performed.last == .motion(.erase(Self.session.id)))
+    }
+
+    @Test("end with an error of the disk, and with more than 64 KiB that are not written")
+    func disk() {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, .failed("/imu: No space left on device")))
+        #expect(imu(scene).contains("No space left on device"))
+        let large = StoredMotionSession(id: Self.session.id, byteCount: 100_000, crc: 1)
+        let other = MotionCommandTests.scene()
+        other.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
+        other.answer(.motionSessions([large], isComplete: true))
+        other.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        other.answer()
+        for _ in 0..<65 { other.report(.motion(.data([UInt8](repeating: 1, count: 1023)))) }
+        #expect(imu(other).contains("the disk is slower than the tag"))
+    }
+
+    @Test("a stop ends them")
+    func stop() {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.send("tag/003R/imu/set", "stop")
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        #expect(imu(scene).contains(#""download":null"#))
+        _ = scene.takeActions()
+        scene.report(.motion(.data([1])))
+        #expect(scene.takeActions() == [])
+    }
+}

@@ -1,0 +1,74 @@
+import Bridge
+import Configuration
+import EventLoop
+import Foundation
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("Files of recorded sessions")
+struct MotionFilesTests {
+    private static let session = StoredMotionSession(
+        id: MotionSessionID(session: "../../etc/passwd"), byteCount: 6, crc: CRC16.of([1, 2, 3, 4, 5, 6]))
+    private static let most = 1 << 20
+
+    @Test("J55: are continued where they end, and get their name when they are complete")
+    func life() throws {
+        let scratch = try ScratchFolder()
+        let path = MotionFilePath(folder: scratch.path + "/imu", tag: "003R")
+        #expect(
+            try path.perform(.open(Self.session), most: Self.most, at: 0) == .opened(byteCount: 0, checksum: CRC16()))
+        #expect(try path.perform(.append([1, 2, 3], Self.session), most: Self.most, at: 0) == .written(3))
+        var checksum = CRC16()
+        checksum.add([1, 2, 3])
+        #expect(
+            try path.perform(.open(Self.session), most: Self.most, at: 0) == .opened(byteCount: 3, checksum: checksum))
+        _ = try path.perform(.append([4, 5, 6], Self.session), most: Self.most, at: 0)
+        let file = scratch.path + "/imu/003R/1795169702-\(String(Self.session.crc, radix: 16)).bin"
+        #expect(try path.perform(.finish(Self.session), most: Self.most, at: 1_795_169_702_114) == .finished(file))
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data([1, 2, 3, 4, 5, 6]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/imu/003R").count == 2)
+    }
+
+    @Test("names of tags and sessions, which come by radio, are no paths", arguments: ["..", "a b", "\u{e4}"])
+    func names(tag: String) throws {
+        let scratch = try ScratchFolder()
+        let path = MotionFilePath(folder: scratch.path + "/imu", tag: tag)
+        _ = try path.perform(.open(Self.session), most: Self.most, at: 0)
+        _ = try path.perform(.append([1], Self.session), most: Self.most, at: 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["imu"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/imu").allSatisfy {
+                $0.hasPrefix("%") || $0 == "a%20b"
+            })
+    }
+
+    @Test("more than the limit is refused")
+    func most() throws {
+        let scratch = try ScratchFolder()
+        let path = MotionFilePath(folder: scratch.path + "/imu", tag: "003R")
+        guard case .failed(let reason) = try path.perform(.open(Self.session), most: 5, at: 0) else {
+            Issue.record("it was allowed")
+            return
+        }
+        #expect(reason.hasSuffix("imu.most_mb does not allow the session"))
+    }
+
+    @Test("a link in place of the file is not followed")
+    func link() throws {
+        let scratch = try ScratchFolder()
+        let path = MotionFilePath(folder: scratch.path + "/imu", tag: "003R")
+        _ = try path.perform(.open(Self.session), most: Self.most, at: 0)
+        _ = try path.perform(.append([1], Self.session), most: Self.most, at: 0)
+        let folder = scratch.path + "/imu/003R"
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+        let target = try scratch.write("target", "x")
+        try FileManager.default.removeItem(atPath: folder + "/" + name)
+        try FileManager.default.createSymbolicLink(atPath: folder + "/" + name, withDestinationPath: target)
+        #expect(throws: FileError.self) { try path.perform(.open(Self.session), most: Self.most, at: 0) }
+        #expect(throws: FileError.self) { try path.perform(.append([1], Self.session), most: Self.most, at: 0) }
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "x")
+    }
+}
