@@ -50,13 +50,15 @@ let families = [
     "Programs": ["Daemon", "jacquard2mqtt", "jacquard2mqtt-web", "jacquard-simulator"],
     "Bridge": ["Bridge", "HomeAssistant", "Configuration"],
     "Tag": ["JacquardProtocol", "Jacquard", "GATTRecording", "ProtobufWire"],
-    "Radio": ["Bluetooth", "BlueZ", "DBus"],
+    "Radio": ["Bluetooth", "BlueZ", "DBus", "ESPHome"],
     "Broker": ["MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
     "Web": ["Web", "HTTPServer", "PasswordHash"],
     "Simulator": ["Simulator", "FakeBlueZ", "TagFirmware"],
     "Basics": ["EventLoop", "Logging", "Time", "JSON", "Text"],
-    "Libraries": ["CSystemd", "CDBus", "CMosquitto", "CYAML", "CMicroHTTPD", "CCrypt", "CResolver"],
+    "Libraries": [
+        "CSystemd", "CDBus", "CMosquitto", "CYAML", "CMicroHTTPD", "CCrypt", "CResolver", "COpenSSL",
+    ],
 ]
 
 /// The folder of a module.
@@ -115,6 +117,7 @@ let package = Package(
         library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         library("CCrypt", pkgConfig: "libcrypt", package: "libcrypt-dev"),
+        library("COpenSSL", pkgConfig: "libcrypto", package: "libssl-dev"),
         // The resolver is part of glibc.
         library("CResolver"),
 
@@ -129,6 +132,7 @@ let package = Package(
         module("Bluetooth"),
         module("DBus", "CDBus", "EventLoop", "Logging", "Time"),
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
+        module("ESPHome", "Bluetooth", "COpenSSL", "EventLoop", "Logging", "ProtobufWire", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Text", "Time"),
         coldModule("HomeAssistant", "JSON"),
@@ -193,6 +197,7 @@ let package = Package(
         tests("Bluetooth"),
         tests("DBus", "EventLoop", "Logging"),
         tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "FakeBlueZ", "Logging", "Simulator", "TagFirmware", "Time"),
+        tests("ESPHome", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
