@@ -54,7 +54,7 @@ let families = [
     "Broker": ["MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
     "Web": ["Web", "HTTPServer", "PasswordHash"],
-    "Simulator": ["Simulator", "FakeBlueZ", "TagFirmware"],
+    "Simulator": ["Simulator", "FakeBlueZ", "FakeProxy", "TagFirmware"],
     "Basics": ["EventLoop", "Logging", "Time", "JSON", "Text"],
     "Libraries": [
         "CSystemd", "CDBus", "CMosquitto", "CYAML", "CMicroHTTPD", "CCrypt", "CResolver", "COpenSSL",
@@ -140,9 +140,10 @@ let package = Package(
         module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"),
         module("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
+        module("FakeProxy", "ESPHome", "EventLoop", "FakeBlueZ", "Logging"),
         module(
-            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "JSON", "JacquardProtocol",
-            "Logging", "TagFirmware", "Terminal", "Text", "Time"),
+            "Simulator", "CommandLine", "DBus", "ESPHome", "EventLoop", "FakeBlueZ", "FakeProxy", "GATTRecording",
+            "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Terminal", "Text", "Time"),
         coldModule("Configuration", "Bridge", "CYAML", "HomeAssistant", "JSON", "JacquardProtocol", "Text"),
         coldModule("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         coldModule(
@@ -197,7 +198,9 @@ let package = Package(
         tests("Bluetooth"),
         tests("DBus", "EventLoop", "Logging"),
         tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "FakeBlueZ", "Logging", "Simulator", "TagFirmware", "Time"),
-        tests("ESPHome", "Bluetooth", "EventLoop", "Logging", "Time"),
+        tests(
+            "ESPHome", "Bluetooth", "EventLoop", "FakeProxy", "JacquardProtocol", "Logging", "Simulator", "TagFirmware",
+            "Time"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
@@ -232,6 +235,12 @@ let package = Package(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport", "Time"],
             path: "Tests/Rigs/Soak",
             exclude: ["run"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "proxy-client",
+            dependencies: ["Bluetooth", "ESPHome", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
+            path: "Tests/Rigs/ESPHome",
+            exclude: ["README.md", "proxy.py", "accepted.py", "served.py", "requirements.txt", "setup", "test"],
             swiftSettings: settings),
         .executableTarget(
             name: "simulate",

@@ -25,8 +25,9 @@ struct ImportTests {
         "Bridge": ["GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"],
         "TagFirmware": ["GATTRecording", "JacquardProtocol", "Time"],
         "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
+        "FakeProxy": ["ESPHome", "EventLoop", "FakeBlueZ", "Glibc", "Logging"],
         "Simulator": [
-            "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
+            "CommandLine", "DBus", "ESPHome", "EventLoop", "FakeBlueZ", "FakeProxy", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
             "Logging", "TagFirmware", "Terminal", "Text", "Time",
         ],
         "Configuration": ["Bridge", "CYAML", "Glibc", "HomeAssistant", "JSON", "JacquardProtocol", "Text"],

@@ -164,6 +164,20 @@ struct ProxyAccessTests {
         #expect(bench.take() == ["writeFailed 1 characteristicMissing"])
     }
 
+    @Test("while a link ends, nothing else of it is due")
+    func ending() {
+        var bench = RadioBench()
+        bench.link(1)
+        bench.pass(.seconds(1))
+        bench.ask(.discover(RadioBench.service, characteristics: [], of: one))
+        bench.ask(.pair(one))
+        bench.pass(.seconds(29))
+        bench.ask(.disconnect(one))
+        #expect(bench.radio.deadline == bench.now + .seconds(5))
+        bench.pass(.seconds(5))
+        #expect(bench.take() == ["> services 1", "> pair 1", "> disconnect 1", "disconnected 1 -"])
+    }
+
     // MARK: Bonds
 
     @Test("a pairing request is sent by request only, and not if there is a bond")

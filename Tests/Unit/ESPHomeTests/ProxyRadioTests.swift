@@ -128,7 +128,7 @@ struct RadioBench {
 
     private static func short(_ address: BluetoothAddress) -> UInt64 { address.number - number(0) }
 
-    private static func text(_ event: CentralEvent) -> String {
+    static func text(_ event: CentralEvent) -> String {
         switch event {
         case .stateChanged(let state): "state \(state)"
         case .scanning(let isOn): "scanning \(isOn)"

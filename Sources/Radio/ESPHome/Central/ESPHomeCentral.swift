@@ -71,7 +71,8 @@ public final class ESPHomeCentral: Central {
     private var socket: ProxySocket?
     private var openedAt: Instant?
     private var backoff = Backoff(first: Pause.first, longest: Pause.longest)
-    private var isStopped = true
+    private var isStarted = false
+    private var isStopped = false
     /// Events that are reported at the end of the turn.
     private var laterEvents: [CentralEvent] = []
     private lazy var laterReport = EndOfTurnSource { [weak self] in self?.reportLaterEvents() }
@@ -97,8 +98,8 @@ public final class ESPHomeCentral: Central {
 
     /// Starts to connect to the proxy. Call it once.
     public func start() {
-        guard isStopped else { return }
-        isStopped = false
+        guard !isStarted, !isStopped else { return }
+        isStarted = true
         connect()
     }
 

@@ -136,8 +136,9 @@ final class ProxySocket {
         // Bounded, so that a busy proxy does not keep the loop from its other work.
         for _ in 0..<4 {
             let bytes = [UInt8](unsafeUninitializedCapacity: 16 * 1024) { buffer, count in
-                count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
-                if count == 0 { lastError = errno }
+                let result = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                lastError = result < 0 ? errno : 0
+                count = max(0, result)
             }
             guard bytes.isEmpty else {
                 let isAll = bytes.count < 16 * 1024

@@ -94,8 +94,10 @@ struct ProxyLink: Sendable {
     var deadline: Instant? {
         var next: Instant?
         switch phase {
-        case .waiting, .linked: break
-        case .connecting(let until), .disconnecting(_, let until): next = until
+        case .waiting: return nil
+        // The end of the link is the end of everything else.
+        case .connecting(let until), .disconnecting(_, let until): return until
+        case .linked: break
         }
         if case .requested(let until, _) = table { next.lower(to: until) }
         switch progress {
