@@ -214,7 +214,8 @@ let package = Package(
         tests("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests(
-            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
+            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "FakeProxy", "JacquardProtocol", "Logging",
+            "TagFirmware"),
         tests("Configuration", "Bridge", "HomeAssistant", "JacquardProtocol", "Text", "Time"),
         tests("Terminal", "CommandLine"),
         tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),

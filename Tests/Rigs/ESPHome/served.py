@@ -119,8 +119,8 @@ async def silent(proxy: Proxy, client: Program) -> None:
 
 
 async def taken(proxy: Proxy, client: Program) -> None:
-    """A proxy that serves another client is left alone for five minutes."""
-    await client.wait("status waiting 300 another client uses the proxy")
+    """A proxy that serves another client is left alone for a minute."""
+    await client.wait("status waiting 60 another client uses the proxy")
     await asyncio.sleep(2)
     if proxy.connections != 1:
         raise Failure(f"{proxy.connections} connections")

@@ -107,7 +107,7 @@ struct ESPHomeCentralTests {
         }
     }
 
-    @Test("a proxy that refuses the subscription is taken, and tried again after five minutes")
+    @Test("a proxy that refuses the subscription is taken, and tried again after a minute")
     func taken() async throws {
         try await onLoop {
             var options = ProxyOptions.quick
@@ -116,7 +116,7 @@ struct ESPHomeCentralTests {
             bench.proxy.inject(.taken)
             try bench.proxy.start(port: bench.port.number)
             bench.central.start()
-            try await bench.waitForStatus { $0 == .waiting(.taken(wasOurs: false), .seconds(300)) }
+            try await bench.waitForStatus { $0 == .waiting(.taken(wasOurs: false), .seconds(60)) }
             #expect(bench.events == ["state resetting"])
             await bench.stop()
         }

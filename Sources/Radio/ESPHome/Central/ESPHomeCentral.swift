@@ -45,7 +45,10 @@ public final class ESPHomeCentral: Central {
     enum Pause {
         static let first = Duration.seconds(1)
         static let longest = Duration.seconds(60)
-        /// Another client holds the proxy. An attempt does not disturb that client, because the proxy refuses it.
+        /// Another client holds the proxy. An attempt does not disturb that client, because the proxy refuses it. At
+        /// first that client may be an earlier connection of this one, which a proxy keeps for up to 150 s.
+        static let refusedAtFirst = Duration.seconds(60)
+        /// The same after three attempts.
         static let refused = Duration.seconds(300)
         /// Another client has taken the proxy, which serves the newest client. The next attempt takes it back.
         static let takenOver = Duration.seconds(3600)
@@ -70,6 +73,8 @@ public final class ESPHomeCentral: Central {
     private var session: ProxySession?
     private var socket: ProxySocket?
     private var openedAt: Instant?
+    /// The number of refused subscriptions since the last session.
+    private var refusals = 0
     private var backoff = Backoff(first: Pause.first, longest: Pause.longest)
     private var isStarted = false
     private var isStopped = false
@@ -186,6 +191,7 @@ public final class ESPHomeCentral: Central {
 
     private func opened(_ info: ProxyInfo) {
         openedAt = .now
+        refusals = 0
         log.info("connected to the proxy", [(.endpoint, endpoint), (.version, info.version)])
         status = .ready(info)
         radio.opened(info, at: .now)
@@ -197,9 +203,11 @@ public final class ESPHomeCentral: Central {
         let isFresh = backoff.isFresh
         var pause = backoff.next()
         switch error {
-        case .taken(wasOurs: false): pause = Pause.refused
+        case .taken(wasOurs: false):
+            refusals += 1
+            pause = refusals > 3 ? Pause.refused : Pause.refusedAtFirst
         case .taken(wasOurs: true): pause = Pause.takenOver
-        case .wrongKey, .encryptionRequired, .notEncrypted, .otherName, .unsuitable: pause = Pause.longest
+        case .wrongKey, .encryptionRequired, .notEncrypted, .unsuitable: pause = Pause.longest
         default: break
         }
         if isFresh || openedAt != nil {

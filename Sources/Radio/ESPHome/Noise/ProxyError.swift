@@ -14,8 +14,6 @@ public enum ProxyError: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed(String)
     /// Another client uses the proxy. If `wasOurs`, it has taken the proxy from this one.
     case taken(wasOurs: Bool)
-    /// The proxy has another name than the configured one.
-    case otherName(String)
     /// The proxy cannot connect devices, or its firmware is too old.
     case unsuitable(String)
     /// The proxy did not respond in time.
@@ -36,7 +34,6 @@ public enum ProxyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let part): "malformed: \(part)"
         case .taken(wasOurs: false): "another client uses the proxy, which serves one only"
         case .taken(wasOurs: true): "another client has taken the proxy, which serves one only"
-        case .otherName(let name): "the proxy's name is \(name)"
         case .unsuitable(let reason): reason
         case .silent: "the proxy does not respond"
         case .closed: "the proxy ended the connection"

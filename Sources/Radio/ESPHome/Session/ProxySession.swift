@@ -46,7 +46,6 @@ struct ProxySession: Sendable {
     static let probedAddress: UInt64 = 1
 
     private var channel: FrameChannel
-    private let expectedName: String?
     private var phase = Phase.handshake
     /// Timeout of the current phase; nil while the session is open.
     private var limit: Instant?
@@ -63,11 +62,9 @@ struct ProxySession: Sendable {
     ///
     /// - Parameters:
     ///   - channel: the framing.
-    ///   - expectedName: the name that the proxy must have; nil for any name.
     ///   - now: the time.
-    init(_ channel: FrameChannel, expectedName: String? = nil, at now: Instant) {
+    init(_ channel: FrameChannel, at now: Instant) {
         self.channel = channel
-        self.expectedName = expectedName
         limit = now + Limit.opening
         pingedAt = now
         if channel.isOpen { sayHello(at: now) }
@@ -157,9 +154,8 @@ struct ProxySession: Sendable {
         default: break
         }
         switch (phase, message) {
-        case (.hello, .helloResponse(let major, _, _, let name)):
+        case (.hello, .helloResponse(let major, _, _, _)):
             guard major == 1 else { throw .unsuitable("the proxy has version \(major) of the API; 1 is supported") }
-            if let expectedName, name != expectedName { throw .otherName(name) }
             write(.deviceInfo)
             enter(.info, within: Limit.opening, at: now)
         case (.info, .deviceInfoResponse(let info)):
