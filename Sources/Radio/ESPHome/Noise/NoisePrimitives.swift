@@ -7,6 +7,9 @@ enum NoisePrimitives {
     /// The length of the tag at the end of each ciphertext.
     static let tagLength = 16
 
+    /// Fetched once: otherwise libcrypto searches its providers for each message. It is never changed or freed.
+    nonisolated(unsafe) private static let cipher = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
+
     /// Returns the SHA-256 hash of bytes.
     static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: length)
@@ -43,7 +46,7 @@ enum NoisePrimitives {
         let plaintext = Array(plaintext)
         var result = [UInt8](repeating: 0, count: plaintext.count + tagLength)
         var count: CInt = 0
-        guard EVP_EncryptInit_ex(context, EVP_chacha20_poly1305(), nil, key, bytes(of: nonce)) == 1,
+        guard EVP_EncryptInit_ex(context, cipher, nil, key, bytes(of: nonce)) == 1,
             data.isEmpty || EVP_EncryptUpdate(context, nil, &count, data, CInt(data.count)) == 1,
             plaintext.isEmpty || EVP_EncryptUpdate(context, &result, &count, plaintext, CInt(plaintext.count)) == 1
         else { return nil }
@@ -65,7 +68,7 @@ enum NoisePrimitives {
         var tag = Array(sealed.suffix(tagLength))
         var result = [UInt8](repeating: 0, count: ciphertext.count)
         var count: CInt = 0
-        guard EVP_DecryptInit_ex(context, EVP_chacha20_poly1305(), nil, key, bytes(of: nonce)) == 1,
+        guard EVP_DecryptInit_ex(context, cipher, nil, key, bytes(of: nonce)) == 1,
             data.isEmpty || EVP_DecryptUpdate(context, nil, &count, data, CInt(data.count)) == 1,
             ciphertext.isEmpty || EVP_DecryptUpdate(context, &result, &count, ciphertext, CInt(ciphertext.count)) == 1,
             EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(tagLength), &tag) == 1

@@ -66,22 +66,22 @@ struct ProxyRadio: Sendable {
     private(set) var freeLinks: UInt32?
     /// The number of links; nil if the proxy has not sent it.
     private(set) var allLinks: UInt32?
-    private var allocated: Set<UInt64> = []
-    private var scanner = ScannerState.running
+    var allocated: Set<UInt64> = []
+    var scanner = ScannerState.running
     /// The devices that this proxy has a bond with, as far as it is known: the proxy has no list.
     var bonds: Set<BluetoothAddress>
     var links: [BluetoothAddress: ProxyLink] = [:]
     /// The devices to connect, in the order of the requests.
-    private var order: [BluetoothAddress] = []
+    var order: [BluetoothAddress] = []
     /// Links that have ended and that the proxy has not cleaned up yet.
-    private var releasing: [BluetoothAddress: Instant] = [:]
+    var releasing: [BluetoothAddress: Instant] = [:]
     /// Devices whose bond is being removed.
     var forgetting: [BluetoothAddress: Forgetting] = [:]
-    private var scanned: BluetoothUUID?
-    private var watched: BluetoothUUID?
-    private var isReportedScanning = false
-    private var reportedAdapters: [Adapter]?
-    private(set) var received: [BluetoothAddress: Received] = [:]
+    var scanned: BluetoothUUID?
+    var watched: BluetoothUUID?
+    var isReportedScanning = false
+    var reportedAdapters: [Adapter]?
+    var received: [BluetoothAddress: Received] = [:]
 
     /// Creates the state of a proxy that is not connected.
     ///
@@ -230,172 +230,6 @@ struct ProxyRadio: Sendable {
             return ended(address, error)
         case .linked: linkTimeReached(address, at: now)
         default: break
-        }
-    }
-
-    // MARK: Scanning
-
-    private mutating func receive(_ advertisement: RawAdvertisement, at now: Instant) {
-        let address = BluetoothAddress(number: advertisement.address)
-        let isWanted = links[address] != nil
-        guard isWanted || scanned != nil || watched != nil else { return }
-        var data = AdvertisementData(advertisement.data)
-        if var known = received[address] {
-            known.data.merge(data)
-            data = known.data
-        } else if !isWanted, !isOfService(data) {
-            // Most devices around are of no interest. A tag's own advertisement contains its service.
-            return
-        }
-        makeRoom(for: address)
-        received[address] = Received(data: data, addressType: advertisement.addressType, at: now)
-        guard isOfService(data) else { return }
-        report(
-            .discovered(
-                address,
-                Advertisement(
-                    name: data.name, manufacturerData: data.manufacturerData, rssi: Int(advertisement.rssi),
-                    isPaired: bonds.contains(address))))
-    }
-
-    private func isOfService(_ data: AdvertisementData) -> Bool {
-        [scanned, watched].contains { $0.map(data.services.contains) ?? false }
-    }
-
-    private mutating func makeRoom(for address: BluetoothAddress) {
-        guard received[address] == nil, received.count >= Self.mostReceived else { return }
-        if let oldest = received.min(by: { $0.value.at < $1.value.at })?.key { received[oldest] = nil }
-    }
-
-    private mutating func reportScanning() {
-        let isScanning = scanned != nil && state == .poweredOn && scanner != .failed
-        guard isScanning != isReportedScanning else { return }
-        isReportedScanning = isScanning
-        report(.scanning(isScanning))
-    }
-
-    mutating func publishAdapters() {
-        let adapters = [
-            Adapter(
-                id: name, address: BluetoothAddress(info.bluetoothAddress), state: state,
-                // ESPHome pauses its scanner while it connects, and between two rounds.
-                isDiscovering: state == .poweredOn && scanner != .failed,
-                connectedCount: links.values.count { $0.phase == .linked })
-        ]
-        guard adapters != reportedAdapters else { return }
-        reportedAdapters = adapters
-        report(.adaptersChanged(adapters))
-    }
-
-    // MARK: Connecting
-
-    /// The end of the attempt that is in progress; nil if there is none. One at a time: the proxy makes one link after
-    /// another.
-    private var attempt: Instant? {
-        for link in links.values {
-            if case .connecting(let until) = link.phase { return until }
-        }
-        return nil
-    }
-
-    /// Whether a device waits, which can be neither received nor connected during an attempt.
-    private var isContended: Bool { links.values.contains { $0.phase == .waiting } }
-
-    private func contentionEnd(_ until: Instant) -> Instant {
-        until - Limit.connecting + Limit.connectingContended
-    }
-
-    private mutating func connect(_ address: BluetoothAddress, at now: Instant) {
-        guard links[address] == nil else { return }
-        links[address] = ProxyLink()
-        order.append(address)
-        connectNext(at: now)
-    }
-
-    /// Starts the next attempt if none is in progress.
-    private mutating func connectNext(at now: Instant) {
-        guard state == .poweredOn, attempt == nil, freeLinks != 0 else { return }
-        let next = order.first { address in
-            guard links[address]?.phase == .waiting, releasing[address] == nil, forgetting[address] == nil,
-                let received = received[address]
-            else { return false }
-            return now - received.at <= Limit.memory
-        }
-        guard let next, let device = received[next] else { return }
-        links[next]?.phase = .connecting(until: now + Limit.connecting)
-        send(.device(next.number, .connect, addressType: device.addressType))
-    }
-
-    private mutating func linked(_ address: BluetoothAddress, mtu: UInt32, at now: Instant) {
-        switch links[address]?.phase {
-        case .connecting:
-            links[address]?.phase = .linked
-            links[address]?.wasBonded = bonds.contains(address)
-            // The device does not advertise now, and is received again after the link.
-            received[address] = nil
-            report(.connected(address))
-            reportMTU(mtu, of: address)
-            publishAdapters()
-            connectNext(at: now)
-        case .linked: reportMTU(mtu, of: address)
-        // The request to disconnect is on its way.
-        case .disconnecting: break
-        case .waiting, nil: send(.device(address.number, .disconnect, addressType: nil))
-        }
-    }
-
-    private mutating func reportMTU(_ mtu: UInt32, of address: BluetoothAddress) {
-        let range = CentralEvent.mtuRange
-        let mtu = min(Int(mtu), range.upperBound)
-        guard mtu >= range.lowerBound, links[address]?.mtu != mtu else { return }
-        links[address]?.mtu = mtu
-        report(.mtuChanged(address, mtu))
-    }
-
-    private mutating func unlinked(_ address: BluetoothAddress, _ error: Int32, at now: Instant) {
-        guard let link = links[address] else { return }
-        var reason: BluetoothError?
-        switch link.phase {
-        // The second report of an earlier end.
-        case .waiting: return
-        case .connecting: reason = error == 0 ? .noLink : BluetoothError(linkError: error)
-        case .linked:
-            reason = BluetoothError(linkError: error)
-            if link.hasLostBond || (link.wasBonded && reason?.code == .authenticationFailed) {
-                reason = reason.map(Self.bondLost)
-            }
-        case .disconnecting(let cause, _): reason = cause
-        }
-        // The proxy reports the end twice: when the link is down, and when its slot is free.
-        if allocated.contains(address.number) { releasing[address] = now + Limit.disconnecting }
-        ended(address, reason)
-        connectNext(at: now)
-    }
-
-    /// Returns the error with the code and text of a lost bond.
-    static func bondLost(_ error: BluetoothError) -> BluetoothError {
-        BluetoothError(
-            .authenticationFailed, name: error.name,
-            text: "the device has lost its bond with this proxy (\(error.text)): pair it again")
-    }
-
-    /// Removes a link and reports its end.
-    mutating func ended(_ address: BluetoothAddress, _ error: BluetoothError?) {
-        guard links.removeValue(forKey: address) != nil else { return }
-        order.removeAll { $0 == address }
-        report(.disconnected(address, error))
-        publishAdapters()
-    }
-
-    /// Drops a link, or cancels an attempt.
-    mutating func disconnect(_ address: BluetoothAddress, because error: BluetoothError?, at now: Instant) {
-        switch links[address]?.phase {
-        case .waiting: ended(address, error)
-        case .connecting, .linked:
-            links[address]?.phase = .disconnecting(error, until: now + Limit.disconnecting)
-            send(.device(address.number, .disconnect, addressType: nil))
-            connectNext(at: now)
-        case .disconnecting, nil: break
         }
     }
 }
