@@ -200,7 +200,7 @@ let package = Package(
         tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "FakeBlueZ", "Logging", "Simulator", "TagFirmware", "Time"),
         tests(
             "ESPHome", "Bluetooth", "EventLoop", "FakeProxy", "JacquardProtocol", "Logging", "Simulator", "TagFirmware",
-            "Time"),
+            "Text", "Time"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
@@ -239,7 +239,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "proxy-client",
-            dependencies: ["Bluetooth", "ESPHome", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
+            dependencies: ["Bluetooth", "ESPHome", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Text"],
             path: "Tests/Rigs/ESPHome",
             exclude: ["README.md", "proxy.py", "accepted.py", "served.py", "requirements.txt", "setup", "test"],
             swiftSettings: settings),

@@ -7,6 +7,7 @@ import Simulator
 import TagFirmware
 import TestSupport
 import Testing
+import Text
 
 @testable import ESPHome
 
