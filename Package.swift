@@ -50,13 +50,15 @@ let families = [
     "Programs": ["Daemon", "jacquard2mqtt", "jacquard2mqtt-web", "jacquard-simulator"],
     "Bridge": ["Bridge", "HomeAssistant", "Configuration"],
     "Tag": ["JacquardProtocol", "Jacquard", "GATTRecording", "ProtobufWire"],
-    "Radio": ["Bluetooth", "BlueZ", "DBus", "Radios"],
+    "Radio": ["Bluetooth", "BlueZ", "DBus", "ESPHome", "Radios"],
     "Broker": ["MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
     "Web": ["Web", "HTTPServer", "PasswordHash"],
-    "Simulator": ["Simulator", "FakeBlueZ", "TagFirmware"],
+    "Simulator": ["Simulator", "FakeBlueZ", "FakeProxy", "TagFirmware"],
     "Basics": ["EventLoop", "Logging", "Time", "JSON", "Text"],
-    "Libraries": ["CSystemd", "CDBus", "CMosquitto", "CYAML", "CMicroHTTPD", "CCrypt", "CResolver"],
+    "Libraries": [
+        "CSystemd", "CDBus", "CMosquitto", "CYAML", "CMicroHTTPD", "CCrypt", "CResolver", "COpenSSL",
+    ],
 ]
 
 /// The folder of a module.
@@ -115,6 +117,7 @@ let package = Package(
         library("CYAML", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
         library("CMicroHTTPD", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         library("CCrypt", pkgConfig: "libcrypt", package: "libcrypt-dev"),
+        library("COpenSSL", pkgConfig: "libcrypto", package: "libssl-dev"),
         // The resolver is part of glibc.
         library("CResolver"),
 
@@ -130,6 +133,7 @@ let package = Package(
         module("DBus", "CDBus", "EventLoop", "Logging", "Time"),
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
+        module("ESPHome", "Bluetooth", "COpenSSL", "EventLoop", "Logging", "ProtobufWire", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Text", "Time"),
         coldModule("HomeAssistant", "JSON"),
@@ -137,9 +141,10 @@ let package = Package(
         module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"),
         module("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
+        module("FakeProxy", "ESPHome", "EventLoop", "FakeBlueZ", "Logging"),
         module(
-            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "JSON", "JacquardProtocol",
-            "Logging", "TagFirmware", "Terminal", "Text", "Time"),
+            "Simulator", "CommandLine", "DBus", "ESPHome", "EventLoop", "FakeBlueZ", "FakeProxy", "GATTRecording",
+            "JSON", "JacquardProtocol", "Logging", "TagFirmware", "Terminal", "Text", "Time"),
         coldModule("Configuration", "Bridge", "CYAML", "HomeAssistant", "JSON", "JacquardProtocol", "Text"),
         coldModule("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         coldModule(
@@ -195,6 +200,9 @@ let package = Package(
         tests("DBus", "EventLoop", "Logging"),
         tests("BlueZ", "Bluetooth", "DBus", "EventLoop", "FakeBlueZ", "Logging", "Simulator", "TagFirmware", "Time"),
         tests("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
+        tests(
+            "ESPHome", "Bluetooth", "EventLoop", "FakeProxy", "JacquardProtocol", "Logging", "Simulator", "TagFirmware",
+            "Text", "Time"),
         tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
@@ -208,7 +216,8 @@ let package = Package(
         tests("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests(
-            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "JacquardProtocol", "Logging", "TagFirmware"),
+            "Simulator", "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "FakeProxy", "JacquardProtocol", "Logging",
+            "TagFirmware"),
         tests("Configuration", "Bridge", "HomeAssistant", "JacquardProtocol", "Text", "Time"),
         tests("Terminal", "CommandLine"),
         tests("BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "Logging", "MQTT", "Time"),
@@ -230,6 +239,12 @@ let package = Package(
             name: "soak", dependencies: ["EventLoop", "Logging", "MQTT", "TestSupport", "Time"],
             path: "Tests/Rigs/Soak",
             exclude: ["run"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "proxy-client",
+            dependencies: ["Bluetooth", "ESPHome", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Text"],
+            path: "Tests/Rigs/ESPHome",
+            exclude: ["README.md", "proxy.py", "accepted.py", "served.py", "requirements.txt", "setup", "test"],
             swiftSettings: settings),
         .executableTarget(
             name: "simulate",

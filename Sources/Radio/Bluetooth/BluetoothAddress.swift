@@ -14,6 +14,14 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
+    /// Creates an address from a number of 48 bits. The higher bits are ignored.
+    public init(number: UInt64) {
+        bits = number & 0xFFFF_FFFF_FFFF
+    }
+
+    /// The address as a number of 48 bits.
+    public var number: UInt64 { bits }
+
     /// The address in upper case, such as `F0:00:00:00:00:01`.
     public var description: String {
         bits.hexadecimal(groups: [2, 2, 2, 2, 2, 2], separator: ":", isUppercase: true)
@@ -39,8 +47,16 @@ extension UInt64 {
 
 /// A 128-bit UUID of a service or characteristic.
 public struct BluetoothUUID: Hashable, Sendable, CustomStringConvertible {
-    private let high: UInt64
-    private let low: UInt64
+    /// The first eight bytes of the text form.
+    public let high: UInt64
+    /// The last eight bytes of the text form.
+    public let low: UInt64
+
+    /// Creates a UUID from its two halves.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
 
     /// Parses the form with four dashes, in either case.
     ///

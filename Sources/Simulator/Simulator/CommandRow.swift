@@ -93,6 +93,9 @@ struct CommandRow: Sendable {
                 ),
             ]
         ) { words throws(CommandError) in .blueZFault(try words.blueZFault()) },
+        CommandRow("esphome", "FAULT", "drop, silent, taken, slots N, clear") { words throws(CommandError) in
+            .proxyFault(try words.proxyFault())
+        },
         CommandRow("crash-bluez", "[MS]", "and restart after MS milliseconds (1000)") { words throws(CommandError) in
             .crashBlueZ(.milliseconds(try words.number("MS", in: 0...3_600_000) ?? 1000))
         },

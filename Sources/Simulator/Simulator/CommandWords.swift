@@ -1,4 +1,5 @@
 import FakeBlueZ
+import FakeProxy
 import JacquardProtocol
 import TagFirmware
 
@@ -214,6 +215,24 @@ extension CommandWords {
         }
         return plain
     }
+
+    /// Takes a fault of the ESPHome proxy.
+    mutating func proxyFault() throws(CommandError) -> ProxyFault {
+        let word = next() ?? ""
+        guard word != "slots" else {
+            guard let count = try number("N", in: 0...9) else { throw CommandError("slots needs a number, 0 to 9") }
+            return .slots(count)
+        }
+        guard let plain = Self.plainProxyFaults[word] else {
+            let allowed = Self.plainProxyFaults.keys.sorted() + ["slots N"]
+            throw CommandError("'\(word)' is no fault; faults are \(allowed.joined(separator: ", "))")
+        }
+        return plain
+    }
+
+    private static let plainProxyFaults: [String: ProxyFault] = [
+        "drop": .drop, "silent": .silent, "taken": .taken, "clear": .clear,
+    ]
 
     private static let plainBlueZFaults: [String: BlueZFault] = [
         "hide-services": .hideServices, "hide-characteristics": .hideCharacteristics,

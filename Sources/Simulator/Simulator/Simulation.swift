@@ -1,5 +1,6 @@
 public import EventLoop
 public import FakeBlueZ
+public import FakeProxy
 public import JacquardProtocol
 public import TagFirmware
 
@@ -10,6 +11,8 @@ public final class Simulation {
     public let tags: [SimulatedTag]
     /// The fake BlueZ; nil when another radio carries the tags.
     public let blueZ: BlueZService?
+    /// The fake ESPHome proxy; nil if there is none.
+    public let proxy: ProxyServer?
     /// Called when a crashed BlueZ cannot come back.
     public var onFailure: ((any Error) -> Void)?
 
@@ -19,9 +22,10 @@ public final class Simulation {
     private var played = 0
 
     /// Puts both together.
-    public init(tags: [SimulatedTag], blueZ: BlueZService?) {
+    public init(tags: [SimulatedTag], blueZ: BlueZService?, proxy: ProxyServer? = nil) {
         self.tags = tags
         self.blueZ = blueZ
+        self.proxy = proxy
     }
 
     /// Makes every connected tag send random gestures, as a worn garment would.
@@ -41,9 +45,15 @@ public final class Simulation {
         case .adapter(let isOn, let number):
             try fake().setPowered(isOn, adapter: number)
         case .loseBond(let selection):
-            for tag in try selected(selection) { try fake().faults.lostBonds.insert(tag.address) }
+            for tag in try selected(selection) {
+                try fake().faults.lostBonds.insert(tag.address)
+                proxy?.lostBonds.insert(tag.address)
+            }
         case .plug(let isIn, let number): try fake().setPlugged(isIn, adapter: number)
         case .blueZFault(let fault): try fake().inject(fault)
+        case .proxyFault(let fault):
+            guard let proxy else { throw CommandError("there is no proxy here; start the simulator with --esphome") }
+            proxy.inject(fault)
         case .crashBlueZ(let duration):
             try fake().crash()
             comeback.arm(after: duration)

@@ -1,4 +1,5 @@
 public import FakeBlueZ
+public import FakeProxy
 public import TagFirmware
 
 /// What a person types at a running simulator.
@@ -13,6 +14,8 @@ public enum SimulatorCommand: Hashable, Sendable {
     case plug(isIn: Bool, number: Int)
     /// Injects a fault of `org.bluez`.
     case blueZFault(BlueZFault)
+    /// Injects a fault of the ESPHome proxy.
+    case proxyFault(ProxyFault)
     /// Lets bluetoothd crash and come back after a while.
     case crashBlueZ(Duration)
     /// Shows the tags.

@@ -26,6 +26,10 @@ struct SimulatorOptions: Hashable, Sendable {
     /// The file with the recording that the first tag plays back.
     var replay: String?
     var speed = 1.0
+    /// The port of the fake proxy; nil: there is none.
+    var proxyPort: UInt16?
+    /// The file with the key of the fake proxy; nil: it does not encrypt.
+    var proxyKeyFile: String?
 
     /// The serials of all tags: those that are named, then `0001` and following.
     var allSerials: [PairingSerial] {
@@ -64,6 +68,8 @@ extension SimulatorOptions {
         speed = try arguments.value(of: .speed, .speed) ?? 1
         mtu = try arguments.value(of: .mtu, .integer(23...517)).map(UInt16.init)
         gesturesEvery = try arguments.value(of: .gesturesEvery, .seconds(milliseconds: 10...86_400_000))
+        proxyPort = try arguments.value(of: .esphome, .integer(1...65_535)).map(UInt16.init)
+        proxyKeyFile = arguments.options[OptionDescription.esphomeKey.name]
         isJSON = isSet(.json)
         speaksOnStandardIO = isSet(.stdio)
         isQuick = isSet(.quick)
@@ -120,9 +126,15 @@ extension OptionDescription {
     /// All options, in the order of the help.
     static let ofSimulator: [OptionDescription] = [
         tags, serials, bus, adapters, places, profile, scenario, replay, speed, mtu, noAcquire, lossy,
-        writeWithoutResponseOnly, pairing,
-        gesturesEvery, quick, jsonLines, stdio, serial,
+        writeWithoutResponseOnly, pairing, gesturesEvery, quick, jsonLines, stdio, serial, esphome, esphomeKey,
     ]
+
+    fileprivate static let esphome = OptionDescription(
+        name: "--esphome", value: "PORT",
+        details: ["Also simulate a Bluetooth proxy of ESPHome, on this port of", "127.0.0.1."])
+    fileprivate static let esphomeKey = OptionDescription(
+        name: "--esphome-key", value: "FILE", completion: .file([]),
+        details: ["Encrypt the proxy's connections with the key in a file."])
 
     fileprivate static let tags = OptionDescription(
         name: "--tags", value: "N", details: ["The number of tags, at most 250 (default: 1)."])

@@ -1,6 +1,8 @@
 import DBus
+import ESPHome
 import EventLoop
 import FakeBlueZ
+import FakeProxy
 import Glibc
 import JacquardProtocol
 import Logging
@@ -51,7 +53,9 @@ final class SimulatorSession {
         let log = Logger("simulator", to: StreamSink(level: .warning))
         let blueZ = BlueZService(
             bus: bus, peripherals: tags, adapters: options.adapters, options: blueZOptions, log: log)
-        let simulation = Simulation(tags: tags, blueZ: blueZ)
+        let proxy = try proxy(tags, log)
+        defer { proxy?.stop() }
+        let simulation = Simulation(tags: tags, blueZ: blueZ, proxy: proxy)
         for tag in tags { tag.onEvent = { [output] in output.event($0) } }
         blueZ.onBusLost = { [weak self] in self?.finish("the bus has gone") }
         simulation.onFailure = { [weak self] error in self?.finish("\(error)") }
@@ -64,6 +68,23 @@ final class SimulatorSession {
         let reason = await commands(for: simulation)
         blueZ.crash()
         return reason
+    }
+
+    /// Starts the fake proxy; nil if none is requested.
+    private func proxy(_ tags: [SimulatedTag], _ log: Logger) throws -> ProxyServer? {
+        guard let port = options.proxyPort else { return nil }
+        var proxyOptions = options.isQuick ? ProxyOptions.quick : ProxyOptions()
+        if let mtu = options.mtu { proxyOptions.mtu = mtu }
+        if let file = options.proxyKeyFile {
+            let text = String(decoding: try SmallFile.bytes(of: file, atMost: 1024), as: UTF8.self)
+            guard let key = NoiseKey(base64: text) else {
+                throw CommandError("\(file) has no key of 32 bytes in base64")
+            }
+            proxyOptions.key = key
+        }
+        let proxy = ProxyServer(tags, options: proxyOptions, log: log)
+        try proxy.start(port: port)
+        return proxy
     }
 
     private func commands(for simulation: Simulation) async -> String? {

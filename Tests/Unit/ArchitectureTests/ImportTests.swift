@@ -18,6 +18,7 @@ struct ImportTests {
         "DBus": ["CDBus", "EventLoop", "Glibc", "Logging", "Synchronization", "Time"],
         "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Radios": ["Bluetooth", "EventLoop", "Logging", "Time"],
+        "ESPHome": ["Bluetooth", "COpenSSL", "EventLoop", "Glibc", "Logging", "ProtobufWire", "Time"],
         "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
         "MQTT": ["CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "Synchronization", "Text", "Time"],
         "HomeAssistant": ["JSON"],
@@ -25,8 +26,9 @@ struct ImportTests {
         "Bridge": ["GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"],
         "TagFirmware": ["GATTRecording", "JacquardProtocol", "Time"],
         "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
+        "FakeProxy": ["ESPHome", "EventLoop", "FakeBlueZ", "Glibc", "Logging"],
         "Simulator": [
-            "CommandLine", "DBus", "EventLoop", "FakeBlueZ", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
+            "CommandLine", "DBus", "ESPHome", "EventLoop", "FakeBlueZ", "FakeProxy", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
             "Logging", "TagFirmware", "Terminal", "Text", "Time",
         ],
         "Configuration": ["Bridge", "CYAML", "Glibc", "HomeAssistant", "JSON", "JacquardProtocol", "Text"],
@@ -81,7 +83,9 @@ struct ImportTests {
     @Test("of every module are checked")
     func completeness() throws {
         let modules = try SourceFolders.modules
-        let libraries: Set = ["CSystemd", "CDBus", "CMosquitto", "CResolver", "CYAML", "CMicroHTTPD", "CCrypt"]
+        let libraries: Set = [
+            "CSystemd", "CDBus", "CMosquitto", "CResolver", "CYAML", "CMicroHTTPD", "CCrypt", "COpenSSL",
+        ]
         #expect(Set(modules.keys).subtracting(libraries) == Set(Self.allowed.keys))
     }
 

@@ -1,4 +1,5 @@
 import FakeBlueZ
+import FakeProxy
 import JacquardProtocol
 import Simulator
 import TagFirmware
@@ -49,6 +50,11 @@ struct SimulatorCommandTests {
         ("bluez remove-devices", .blueZFault(.removeDevices)),
         ("bluez close-descriptors", .blueZFault(.closeDescriptors)),
         ("bluez clear", .blueZFault(.clear)),
+        ("esphome drop", .proxyFault(.drop)),
+        ("esphome silent", .proxyFault(.silent)),
+        ("esphome taken", .proxyFault(.taken)),
+        ("esphome slots 1", .proxyFault(.slots(1))),
+        ("esphome clear", .proxyFault(.clear)),
         ("crash-bluez", .crashBlueZ(.milliseconds(1000))),
         ("crash-bluez 50", .crashBlueZ(.milliseconds(50))),
         ("lose-bond 0001", .loseBond(tag)), ("lose-bond *", .loseBond(.all)), ("list", .list), ("help", .help),
@@ -86,6 +92,9 @@ struct SimulatorCommandTests {
         ("bluez", "'' is no fault; faults are clear, close-descriptors,"),
         ("bluez ignore", "a MEMBER is missing"),
         ("bluez refuse Connect", "an ERROR is missing"),
+        ("esphome", "'' is no fault; faults are clear, drop, silent, taken, slots N"),
+        ("esphome slots", "slots needs a number, 0 to 9"),
+        ("esphome slots 10", "'10' is no N; N is 0 to 9"),
         ("crash-bluez soon", "'soon' is no MS; MS is 0 to 3600000"),
     ]
 

@@ -35,6 +35,8 @@ struct SimulatorOptionsTests {
         #expect(profile.profile == .old && profile.tag.allowsWriteWithoutResponseOnly && profile.scenario == "play")
         #expect(try Self.options(["--profile", "no-service"]).tag.hasNoService)
         #expect(try Self.options(["--mtu", "23"]).mtu == 23)
+        let proxy = try Self.options(["--esphome", "6053", "--esphome-key", "key"])
+        #expect(proxy.proxyPort == 6053 && proxy.proxyKeyFile == "key")
     }
 
     @Test(
@@ -43,6 +45,7 @@ struct SimulatorOptionsTests {
             ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
             ["--serials", "00_1"], ["--serials", ""], ["--gestures-every", "0"],
             ["--mtu", "22"], ["--mtu", "518"], ["--mtu", "x"], ["--stdio", "--tags", "2"], ["--profile", "new"],
+            ["--esphome", "0"], ["--esphome", "65536"], ["--esphome"],
         ])
     func refuses(arguments: [String]) {
         #expect(throws: CommandLineError.self) { try Self.options(arguments) }
