@@ -196,11 +196,15 @@ public struct TagTopics: Equatable, Sendable {
     let gesture: String
     let stats: String
     let touch: String
+    let presence: String
 
     /// The tag's retained topics.
     public var retained: [String] {
         [availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats]
     }
+
+    /// The retained topics of features, which are published only while the feature is used.
+    var ofFeatures: [String] { [presence] }
 
     fileprivate init(prefix: String) {
         self.prefix = prefix
@@ -217,6 +221,7 @@ public struct TagTopics: Equatable, Sendable {
         gesture = prefix + "gesture"
         stats = prefix + "stats"
         touch = prefix + "touch"
+        presence = prefix + "presence"
     }
 
     /// The tag's topic, `T`: the prefix of its topics without the last slash.

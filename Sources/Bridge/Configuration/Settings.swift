@@ -39,6 +39,8 @@ public struct Settings: Hashable, Sendable {
     public var telemetry = Telemetry()
     /// The recording of events for `replay`.
     public var record = Record()
+    /// Whether tags are near.
+    public var presence = Presence()
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -52,7 +54,7 @@ public struct Settings: Hashable, Sendable {
         let parts: [[ConfigurationKey<Settings>]] = [
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,
             [TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, ReflexSettings.list],
-            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys,
+            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, presenceKeys,
         ]
         return Array(parts.joined())
     }

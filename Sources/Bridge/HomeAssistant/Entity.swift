@@ -67,6 +67,7 @@ struct EntityKind: Sendable {
         case binarySensor = "binary_sensor"
         case button
         case deviceAutomation = "device_automation"
+        case deviceTracker = "device_tracker"
         case event, light, select, sensor
         case `switch`
         case text
@@ -121,6 +122,15 @@ extension EntityKind {
         kind["payload_on"] = on
         kind["payload_off"] = off
         kind["device_class"] = deviceClass
+        kind.set(attributes)
+        return kind
+    }
+
+    /// A tracker with the states `home`, `not_home`, and `None` for unknown.
+    static func tracker(_ topic: String, _ template: String, attributes: Attributes? = nil) -> EntityKind {
+        var kind = EntityKind(
+            platform: .deviceTracker, topics: ["state_topic": topic],
+            values: ["value_template": .string(template), "source_type": "bluetooth_le"])
         kind.set(attributes)
         return kind
     }

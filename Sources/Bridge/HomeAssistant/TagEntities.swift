@@ -12,12 +12,14 @@ public struct Vocabulary: Sendable {
     public let effects: [String]
     /// The states of `G/pairing`.
     public let pairingStates: [String]
+    /// The states of `T/presence`; empty while it is off.
+    public let presenceStates: [String]
 
     /// Lists the words.
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String],
-        pairingStates: [String]
+        pairingStates: [String], presenceStates: [String] = []
     ) {
         self.gestures = gestures
         self.unknownGesture = unknownGesture
@@ -25,6 +27,7 @@ public struct Vocabulary: Sendable {
         self.touchModes = touchModes
         self.effects = effects
         self.pairingStates = pairingStates
+        self.presenceStates = presenceStates
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -144,7 +147,29 @@ extension Entity {
                 Entity(
                     "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
                     icon: "mdi:chip", needs: .bridge),
-            ]
+            ] + presence(words.presenceStates)
+    }
+
+    /// The entities of `T/presence`; none while it is off.
+    private static func presence(_ states: [String]) -> [Entity] {
+        guard !states.isEmpty else { return [] }
+        let choices = Choices(states)
+        return [
+            // Always available: a bridge that restarts is no reason to leave home.
+            Entity(
+                "tracker", "Tracker",
+                .tracker(
+                    "presence",
+                    "{{ {'here': 'home', 'asleep': 'home', 'gone': 'not_home'}.get(value_json.state, 'None') }}",
+                    attributes: ("presence", "{{ {'radio': value_json.radio} | tojson }}")),
+                icon: "mdi:tshirt-crew", needs: .nothing),
+            Entity(
+                "presence", "Presence",
+                .sensor(
+                    "presence", "{{ \(choices.titlesByWord).get(value_json.state) }}", class: "enum",
+                    options: choices.titles, attributes: ("presence", nil)),
+                icon: "mdi:home-account", needs: .bridge),
+        ]
     }
 
     /// The words of `T/haptic/set`, with the buttons' names and whether they are enabled by default.

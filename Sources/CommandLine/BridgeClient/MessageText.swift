@@ -38,6 +38,7 @@ enum MessageText {
         case "rssi": document.word.map { "signal strength is \($0) dBm" }
         case "touch": touch(document)
         case "touch_mode": touchMode(document)
+        case "presence": presence(document)
         case "info": info(document)
         case "availability": document == "online" ? "can be reached by commands" : "cannot be reached by commands"
         case "battery/level", "stats": nil
@@ -91,6 +92,17 @@ extension MessageText {
 
     private static func connection(_ document: JSONValue) -> String {
         "is \(ConnectionText(document).long)"
+    }
+
+    private static func presence(_ document: JSONValue) -> String? {
+        let doubt = document["inferred"]?.flag == true ? ", as far as the bridge can tell" : ""
+        return switch document["state"]?.string {
+        case "here": "is here\(doubt)"
+        case "asleep": "is asleep, and here\(doubt)"
+        case "gone": "is gone\(doubt)"
+        case "unknown": "has not been received yet"
+        default: nil
+        }
     }
 
     private static func battery(_ document: JSONValue) -> String? {

@@ -24,6 +24,9 @@ struct SimulatorOptions: Hashable, Sendable {
     /// The file with the recording that the first tag plays back.
     var replay: String?
     var speed = 1.0
+    /// Whether tags sleep after ten idle minutes, and after a minute of advertising.
+    var sleeps = false
+    var reportsReasons = false
 
     /// The serials of all tags: those that are named, then `0001` and following.
     var allSerials: [PairingSerial] {
@@ -59,6 +62,8 @@ extension SimulatorOptions {
         isJSON = isSet(.json)
         speaksOnStandardIO = isSet(.stdio)
         isQuick = isSet(.quick)
+        sleeps = isSet(.sleep)
+        reportsReasons = isSet(.disconnectReasons)
         allowsAcquire = !isSet(.noAcquire)
         tag.isLossy = isSet(.lossy)
         tag.allowsWriteWithoutResponseOnly = isSet(.writeWithoutResponseOnly) || profile == .old
@@ -100,7 +105,7 @@ extension OptionDescription {
     /// All options, in the order of the help.
     static let ofSimulator: [OptionDescription] = [
         tags, serials, bus, adapters, profile, scenario, replay, speed, mtu, noAcquire, lossy, writeWithoutResponseOnly,
-        pairing,
+        pairing, sleep, disconnectReasons,
         gesturesEvery, quick, jsonLines, stdio, serial,
     ]
 
@@ -143,6 +148,12 @@ extension OptionDescription {
         details: ["Simulate firmware before 1.43, which accepts writes without", "response only."])
     fileprivate static let pairing = OptionDescription(
         name: "--pairing", value: nil, details: ["Tags request pairing and reject everything before it."])
+    fileprivate static let sleep = OptionDescription(
+        name: "--sleep", value: nil,
+        details: ["Tags sleep after ten idle minutes, and after one minute of", "advertising."])
+    fileprivate static let disconnectReasons = OptionDescription(
+        name: "--disconnect-reasons", value: nil,
+        details: ["Signal why a link has ended, as bluetoothd 5.82 and later do."])
     fileprivate static let gesturesEvery = OptionDescription(
         name: "--gestures-every", value: "SECONDS", details: ["Send gestures automatically, at this interval."])
     fileprivate static let quick = OptionDescription(

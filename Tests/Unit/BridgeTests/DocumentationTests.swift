@@ -127,6 +127,17 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A life with presence.
+    private func lifeAtHome() -> Scene {
+        let scene = Scene()
+        var configuration = Scene.configuration()
+        configuration.awayAfter = .seconds(120)
+        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
+        scene.handle(.started)
+        scene.connect()
+        return scene
+    }
+
     /// A command to a group with a tag that no bridge has.
     private func lifeWithGroup() -> Scene {
         let scene = Scene(groups: ["hall": [.tag003R, "sleeve"]])
@@ -150,10 +161,10 @@ struct DocumentationTests {
     @Test("shows messages as the bridge publishes them")
     func published() throws {
         let published = Set(
-            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup()]
+            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(), lifeAtHome()]
                 .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 37)
+        #expect(examples.count == 38)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }

@@ -80,7 +80,8 @@ struct EventHistoryTests {
     @Test("records every topic of a tag, or leaves it out for a reason")
     func topics() {
         let recorded = Set(RecordedEvent.Kind.allCases.filter(\.isFact).map(\.rawValue))
-        let retained = BridgeTopics(base: "b", instance: "i").tag("t").retained.map {
+        let topics = BridgeTopics(base: "b", instance: "i").tag("t")
+        let retained = (topics.retained + topics.ofFeatures).map {
             String($0.dropFirst("b/tag/t/".count))
         }
         #expect(Set(retained).subtracting(recorded) == ["info", "stats", "rssi"])

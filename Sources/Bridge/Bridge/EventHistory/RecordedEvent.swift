@@ -7,7 +7,7 @@ struct RecordedEvent: Hashable, Sendable {
     /// Left out are streams (`touch`), values that say nothing about an event (`stats`, `rssi`), the topic with the tag's
     /// serial and address (`info`), and results with these, with names or with values of the tag's store.
     enum Kind: String, CaseIterable, Sendable {
-        case availability, connection, battery, gear, led, gesture
+        case availability, connection, battery, gear, led, gesture, presence
         case batteryLevel = "battery/level"
         case batteryForecast = "battery/forecast"
         case touchMode = "touch_mode"
@@ -22,7 +22,9 @@ struct RecordedEvent: Hashable, Sendable {
         /// Whether it is a fact, which the broker retains.
         var isFact: Bool {
             switch self {
-            case .availability, .connection, .battery, .batteryLevel, .batteryForecast, .gear, .led, .touchMode: true
+            case .availability, .connection, .battery, .batteryLevel, .batteryForecast, .gear, .led, .touchMode,
+                .presence:
+                true
             case .gesture, .ledResult, .hapticResult, .reflexResult, .touchModeResult, .connectionResult,
                 .batteryResult, .sleepResult:
                 false

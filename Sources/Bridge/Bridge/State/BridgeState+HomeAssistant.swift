@@ -26,16 +26,20 @@ extension BridgeState {
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
         let (oldChords, oldReflexes, oldGroups) = (configuration.chords, configuration.reflexes, configuration.groups)
+        let oldAwayAfter = configuration.awayAfter
+        let areEntitiesChanged = oldChords != new.chords || (oldAwayAfter == nil) != (new.awayAfter == nil)
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()
         let released = oldChords == new.chords ? [] : chordsChanged(at: now)
+        let presence = oldAwayAfter == new.awayAfter ? [] : presenceConfigured(at: now)
         guard isDiscoveryChanged else {
-            return watch + regrouped + released + publish(oldChords == new.chords ? [] : chordAnnouncements())
+            return watch + regrouped + released + presence
+                + publish(areEntitiesChanged ? changedAnnouncements() : [])
         }
-        return watch + regrouped + released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        return watch + regrouped + released + presence + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
@@ -85,13 +89,13 @@ extension BridgeState {
         return discovery?.announcement(of: tags[position].discovered).map(Publication.init) ?? []
     }
 
-    /// Announces all tags with changed chords, and removes the triggers of chords that no longer exist.
-    private mutating func chordAnnouncements() -> [Publication] {
+    /// Announces all tags with changed entities, and removes those that no longer exist.
+    private mutating func changedAnnouncements() -> [Publication] {
         guard let old = discovery?.documents else { return [] }
         discovery?.adopt(Vocabulary(configuration))
         guard let discovery, discovery.life.hasAnnounced else { return [] }
         return tags.flatMap {
-            discovery.documents.announcement(of: $0.discovered, removing: old.triggers(ofTag: $0.entry.id.text))
+            discovery.documents.announcement(of: $0.discovered, removing: old.components(ofTag: $0.entry.id.text))
         }
         .map(Publication.init)
     }
@@ -176,7 +180,8 @@ extension Vocabulary {
             chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text))) },
             touchModes: TouchMode.allCases.map(\.word),
             effects: LEDEffect.effects.map(\.word),
-            pairingStates: PairingProgress.State.allCases.map(\.rawValue))
+            pairingStates: PairingProgress.State.allCases.map(\.rawValue),
+            presenceStates: configuration.awayAfter == nil ? [] : Presence.State.allCases.map(\.rawValue))
     }
 }
 

@@ -196,13 +196,13 @@ extension BridgeState {
         let withheld = peers.isKnown(id) ? [BridgeAction.withhold(allTopics(of: position))] : []
         // Facts that are withheld could not be cleared.
         let released =
-            withheld.isEmpty && scopes[id] != nil ? [BridgeAction.republish(tags[position].topics.retained)] : []
+            withheld.isEmpty && scopes[id] != nil ? [BridgeAction.republish(tags[position].retainedTopics)] : []
         scopes.remove(id)
         let tag = tags.remove(at: position)
         seen.solved(tag.entry.serial)
         reflexTable.remove(id)
         tagListChanged()
-        departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
+        departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
         return gestures + refused + recording + [.removeTag(id)] + withheld + released
             + publish(events + [infoFact] + discovery + healthChanged(at: now))
@@ -232,7 +232,9 @@ extension BridgeState {
         guard let findings = former.takeDue(at: now.instant) else { return [] }
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {
-            departures.append(.tag(entry, nil), retainedTopics: topics.tag(entry.id).retained, at: now.instant)
+            let topics = topics.tag(entry.id)
+            let presence = configuration.awayAfter == nil ? [] : [topics.presence]
+            departures.append(.tag(entry, nil), retainedTopics: topics.retained + presence, at: now.instant)
         }
         for name in findings.instances {
             let retained = BridgeTopics(base: topics.base, instance: name).retained

@@ -87,7 +87,8 @@ public struct BridgeState: ~Copyable {
         traceClock = TraceClock(startedAt)
         topics = BridgeTopics(base: configuration.baseTopic, instance: configuration.instance)
         let context = TagMirror.Context(
-            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords)
+            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords,
+            awayAfter: configuration.awayAfter)
         tagContext = context
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in

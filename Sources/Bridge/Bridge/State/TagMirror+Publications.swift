@@ -6,7 +6,7 @@ extension TagMirror {
     /// Returns all facts, so that every retained topic has a value.
     func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
-            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)]
+            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + presenceFacts
     }
 
     /// The topics of facts whose value is unknown.
@@ -24,7 +24,9 @@ extension TagMirror {
     }
 
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
-        ConnectionDocument(link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen, at: now)
+        ConnectionDocument(
+            link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen,
+            ended: presence.map { OrNull(wrappedValue: $0.ended?.word) }, at: now)
     }
 
     var batteryFacts: [Publication] {

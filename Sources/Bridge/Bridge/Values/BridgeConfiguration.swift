@@ -29,6 +29,9 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var homeAssistant: HomeAssistantConfiguration?
     /// Whether to publish beats and watch other bridges (`fleet.watch`).
     public var watchesFleet: Bool
+    /// How long a tag may be silent after its link was lost before it is gone (`presence.away_after_s`); nil while presence
+    /// is off.
+    public var awayAfter: Duration?
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
@@ -47,7 +50,8 @@ public struct BridgeConfiguration: Equatable, Sendable {
         isTracing: Bool = false,
         homeAssistant: HomeAssistantConfiguration? = nil,
         discoveryPrefix: String = "homeassistant",
-        watchesFleet: Bool = false
+        watchesFleet: Bool = false,
+        awayAfter: Duration? = nil
     ) {
         self.baseTopic = baseTopic
         self.instance = instance
@@ -63,6 +67,7 @@ public struct BridgeConfiguration: Equatable, Sendable {
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
         self.watchesFleet = watchesFleet
+        self.awayAfter = awayAfter
     }
 }
 

@@ -34,7 +34,8 @@ extension Settings {
             isTracing: telemetry.trace,
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix,
-            watchesFleet: fleet.watch)
+            watchesFleet: fleet.watch,
+            awayAfter: presence.isEnabled ? presence.awayAfter : nil)
     }
 
     /// For the connections.

@@ -2,7 +2,7 @@
 
 import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
-import {age, batteryText, clockTime, forecastText, words} from "./model.js";
+import {age, batteryText, clockTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
@@ -174,6 +174,7 @@ export function tagPage(root, {model, connection, go}, id) {
     const info = tag.info ?? {}, gear = tag.gear ?? {}, stats = tag.stats ?? {};
     const rows = [
       ["Serial", info.serial], ["Bridge", info.bridge], ["Battery", batteryText(tag.battery) + (tag.battery?.time ? ` (${age(tag.battery.time, now)})` : "")], ["Battery lasts", forecast],
+      ["Presence", presenceText(tag.presence, now)],
       ["Signal", model.isOnline(id) && typeof tag.rssi === "number" ? `${tag.rssi} dBm` : ""],
       ["Gear", gear.attached ? [gear.vendor, gear.product].filter(Boolean).join(" ") : "none attached"],
       ["Firmware", info.firmware], ["Address", info.address],
