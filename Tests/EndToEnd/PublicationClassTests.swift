@@ -19,7 +19,8 @@ struct PublicationClassTests {
     private static let tag: [String: Class] = [
         "availability": fact, "connection": fact, "battery": fact, "battery/level": fact,
         "battery/forecast": fact, "gear": fact, "info": fact,
-        "touch_mode": fact, "led": fact, "stats": fact, "rssi": latest, "gesture": event, "led/result": event,
+        "touch_mode": fact, "led": fact, "find": fact, "stats": fact, "rssi": latest, "gesture": event,
+        "led/result": event,
         "touch_mode/result": event, "touch": stream,
     ]
     private static let bridge: [String: Class] = [

@@ -209,6 +209,8 @@ public struct TagTopics: Equatable, Sendable {
     let imu: String
     let imuSessions: String
     let imuData: String
+    let presence: String
+    let find: String
 
     /// The tag's retained topics.
     public var retained: [String] {
@@ -217,6 +219,9 @@ public struct TagTopics: Equatable, Sendable {
             modules, imu, imuSessions,
         ] + (hasRadios ? [radios] : [])
     }
+
+    /// The retained topics of features, which are published only while the feature is used.
+    var ofFeatures: [String] { [presence, find] }
 
     fileprivate init(prefix: String, hasRadios: Bool) {
         self.prefix = prefix
@@ -239,6 +244,8 @@ public struct TagTopics: Equatable, Sendable {
         imu = prefix + "imu"
         imuSessions = prefix + "imu/sessions"
         imuData = prefix + "imu/data"
+        presence = prefix + "presence"
+        find = prefix + "find"
     }
 
     /// The tag's topic, `T`: the prefix of its topics without the last slash.

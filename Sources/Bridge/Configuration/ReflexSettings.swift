@@ -41,7 +41,7 @@ extension ReflexSettings {
         .list(
             "reflexes", \.reflexes, of: keys, limit: 16, .settings,
             """
-            Reflexes: LED and haptic commands that the bridge itself gives, also without a broker. Each item has one of \
+            Reflexes: LED, haptic and notify commands that the bridge itself gives, also without a broker. Each item has one of \
             \(triggers.joined(separator: ", ")).
             """,
             empty: ReflexSettings(), check: usable)
@@ -63,8 +63,8 @@ extension ReflexSettings {
             ConfigurationKey(
                 "do", \.request, .reflexRequest, .settings,
                 """
-                The command: led or haptic, and the payload of jacquard/tag/<id>/led/set or haptic/set: led flash, led red, \
-                haptic short, 'led #ff8000' (in quotes).
+                The command: led, haptic or notify, and the payload of jacquard/tag/<id>/led/set, haptic/set or notify/set: \
+                led flash, led red, haptic short, 'led #ff8000' (in quotes), notify doorbell.
                 """
             ).required(ScalarRule<String>.reflexRequestAllowed),
             ConfigurationKey(
@@ -97,6 +97,7 @@ extension ReflexSettings {
             if item.keys.nodes["broker"] != nil {
                 report("from", "set together with broker, which no tag reports", item, "one of both", &findings)
             }
+            reportSignal(item, settings.signalNames, &findings)
             guard let event = item.value.event, !words.contains(event) else { continue }
             let hint = Spelling.hint(for: event, in: words)
             let allowed = words.joined(separator: ", ")
@@ -104,6 +105,19 @@ extension ReflexSettings {
                 "on", "\(DisplayText.quoted(event)) is neither a gesture nor a chord\(hint)", item, allowed, &findings)
         }
         return items.filter { $0.keys.valid.contains("do") }.map(\.value)
+    }
+
+    /// Reports a signal that does not exist.
+    private static func reportSignal(
+        _ item: ReadItem<ReflexSettings>, _ names: [String], _ findings: inout ConfigurationFindings
+    ) {
+        let words = item.value.request.split(separator: " ")
+        guard words.count == 2, words[0] == "notify", !words[1].hasPrefix("{"), !names.contains(String(words[1]))
+        else { return }
+        let hint = Spelling.hint(for: String(words[1]), in: names)
+        report(
+            "do", "\(DisplayText.quoted(String(words[1]))) is no signal\(hint)", item, names.joined(separator: ", "),
+            &findings)
     }
 
     private static func report(
@@ -117,7 +131,9 @@ extension ReflexSettings {
 
 extension ScalarRule where Value == String {
     /// What a command of a reflex is.
-    static var reflexRequestAllowed: String { "led or haptic and a payload, such as led flash or haptic short" }
+    static var reflexRequestAllowed: String {
+        "led, haptic or notify and a payload, such as led flash or haptic short"
+    }
 
     /// The command of a reflex; the bridge checks it.
     static func reflexRequest(_ problem: @escaping (String) -> String?) -> ScalarRule {

@@ -23,6 +23,8 @@ public struct Settings: Hashable, Sendable {
     public var groups: [GroupSettings] = []
     /// Chords of gestures.
     public var chords: [Chord] = []
+    /// Signals of `notify/set`.
+    public var signals: [SignalSettings] = []
     /// Commands that the bridge itself gives.
     public var reflexes: [ReflexSettings] = []
     /// Level and format of the log.
@@ -43,6 +45,8 @@ public struct Settings: Hashable, Sendable {
     public var motion = Motion()
     /// Whether raw data of tags may be read and written.
     public var allowsRawData = false
+    /// Whether tags are near.
+    public var presence = Presence()
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -55,9 +59,12 @@ public struct Settings: Hashable, Sendable {
         ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
         let parts: [[ConfigurationKey<Settings>]] = [
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,
-            [TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, ReflexSettings.list],
-            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys,
-            motionKeys,
+            [
+                TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, SignalSettings.list,
+                ReflexSettings.list,
+            ],
+            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, motionKeys,
+            presenceKeys,
         ]
         return Array(parts.joined())
     }

@@ -61,8 +61,8 @@ struct AnnouncementTemplate: Sendable {
     }
 
     private let messages: [(topic: Pieces, payload: Pieces)]
-    /// The keys of the device triggers.
-    let triggers: Set<String>
+    /// The entities and device triggers.
+    let components: Set<AnnouncedComponent>
 
     /// Makes the template of a tag and of all others with its shape.
     ///
@@ -76,7 +76,7 @@ struct AnnouncementTemplate: Sendable {
         messages = documents.announcement(of: fields, objectID: Field.objectID.placeholder).map {
             (Pieces(Array($0.topic.utf8)), Pieces($0.payload))
         }
-        triggers = documents.triggers(ofTag: tag.id)
+        components = documents.components(ofTag: tag.id)
     }
 
     /// Announces a tag of this shape.

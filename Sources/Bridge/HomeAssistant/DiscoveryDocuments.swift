@@ -40,6 +40,14 @@ public struct DiscoveredBridge: Hashable, Sendable {
     }
 }
 
+/// An entity or a device trigger of an announcement.
+public struct AnnouncedComponent: Hashable, Sendable {
+    /// Identifies it within its device.
+    let key: String
+    /// Home Assistant's platform.
+    let platform: String
+}
+
 /// A retained message of discovery, to be published with QoS 1. An empty payload removes what the topic announced.
 public struct DiscoveryMessage: Hashable, Sendable {
     /// The topic.
@@ -111,30 +119,38 @@ public struct DiscoveryDocuments: Sendable {
             Device(
                 objectID: objectID, topic: tag.topic, keys: keys,
                 availability: [bridge.topic + "/state", tag.topic + "/availability"],
-                entities: Entity.tagEntities(words, ofTag: tag.id)))
+                entities: entities(ofTag: tag.id)))
     }
 
-    /// Announces a tag, and removes the triggers that were announced before and no longer exist.
-    public func announcement(of tag: DiscoveredTag, removing triggers: Set<String>) -> [DiscoveryMessage] {
-        adding(to: announcement(of: tag), theRemovalOf: triggers.subtracting(self.triggers(ofTag: tag.id)), of: tag)
+    /// Announces a tag, and removes the components that were announced before and no longer exist.
+    public func announcement(of tag: DiscoveredTag, removing former: Set<AnnouncedComponent>) -> [DiscoveryMessage] {
+        adding(to: announcement(of: tag), theRemovalOf: former.subtracting(components(ofTag: tag.id)), of: tag)
     }
 
-    /// Removes triggers before a tag is announced.
+    /// Removes components before a tag is announced.
     func adding(
-        to announcement: [DiscoveryMessage], theRemovalOf triggers: Set<String>, of tag: DiscoveredTag
+        to announcement: [DiscoveryMessage], theRemovalOf components: Set<AnnouncedComponent>, of tag: DiscoveredTag
     ) -> [DiscoveryMessage] {
-        let removed = triggers.sorted()
+        let removed = components.sorted { $0.key < $1.key }
         guard !removed.isEmpty else { return announcement }
         let objectID = DiscoveryTopics.objectID(ofTag: tag.id)
         switch topics.form {
         case .device: return announcement.map { $0.removing(removed) } + announcement
-        case .single: return removed.map { .empty(topics.announcement(ofTrigger: $0, objectID)) } + announcement
+        case .single: return removed.map { .empty(topics.announcement(of: $0, objectID)) } + announcement
         }
     }
 
-    /// The keys of a tag's device triggers.
-    public func triggers(ofTag id: String) -> Set<String> {
-        Set(Entity.tagEntities(words, ofTag: id).filter { $0.kind.platform == .deviceAutomation }.map(\.key))
+    /// The entities and device triggers of a tag.
+    public func components(ofTag id: String) -> Set<AnnouncedComponent> {
+        Set(
+            entities(ofTag: id).map {
+                AnnouncedComponent(key: $0.key, platform: $0.kind.platform.rawValue)
+            })
+    }
+
+    /// The entities and device triggers of a tag in the present form.
+    private func entities(ofTag id: String) -> [Entity] {
+        Entity.tagEntities(words, ofTag: id).filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm }
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -172,7 +188,8 @@ public struct DiscoveryDocuments: Sendable {
     }
 
     private func announcedTopics(ofTag id: String, _ topics: DiscoveryTopics) -> [String] {
-        topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), Entity.tagEntities(words, ofTag: id))
+        let entities = Entity.tagEntities(words, ofTag: id).filter { !$0.kind.isOnlyInDeviceForm }
+        return topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), entities)
     }
 
     private func announcedTopics(ofBridge instance: String, _ topics: DiscoveryTopics) -> [String] {
@@ -181,13 +198,13 @@ public struct DiscoveryDocuments: Sendable {
 }
 
 extension DiscoveryMessage {
-    /// The same message of the device form with triggers reduced to their platform, which removes them. Home Assistant keeps
-    /// a trigger that is only missing from the message.
-    fileprivate func removing(_ triggers: [String]) -> DiscoveryMessage {
+    /// The same message of the device form with components reduced to their platform, which removes them. Home Assistant
+    /// keeps a component that is only missing from the message.
+    fileprivate func removing(_ removed: [AnnouncedComponent]) -> DiscoveryMessage {
         guard case .object(var document)? = JSONValue(parsing: payload),
             case .object(var components)? = document["components"]
         else { return self }
-        for key in triggers { components[key] = ["platform": .string(EntityKind.Platform.deviceAutomation.rawValue)] }
+        for component in removed { components[component.key] = ["platform": .string(component.platform)] }
         document["components"] = .object(components)
         return DiscoveryMessage(topic: topic, payload: JSONText.bytes(of: JSONValue.object(document)))
     }

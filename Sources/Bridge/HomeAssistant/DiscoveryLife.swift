@@ -113,7 +113,7 @@ public struct DiscoveryLife: Sendable {
         // This check is cheap: each command to a tag passes it.
         guard topic.utf8.reversed().starts(with: "/config".utf8.reversed()) else { return false }
         guard let device = leftovers.parse(topic) else {
-            if isRetained, !hasAnnounced { leftovers.noteTriggers(topic, payload) }
+            if isRetained, !hasAnnounced { leftovers.noteComponents(topic, payload) }
             return false
         }
         switch state {
@@ -127,8 +127,10 @@ public struct DiscoveryLife: Sendable {
         return true
     }
 
-    /// The keys of a device's triggers that an earlier run has announced in the present form.
-    func formerTriggers(_ objectID: String) -> Set<String> { leftovers.triggers[Array(objectID.utf8), default: []] }
+    /// The components of a device that an earlier run has announced in the present form.
+    func formerComponents(_ objectID: String) -> Set<AnnouncedComponent> {
+        leftovers.components[Array(objectID.utf8), default: []]
+    }
 
     /// Returns what is due.
     public mutating func takeDue(at now: Duration) -> [DiscoveryAction] {
@@ -207,8 +209,8 @@ private struct Leftovers: Sendable {
     private var topics: [[UInt8]: Bool] = [:]
     private var counts: [[UInt8]: Int] = [:]
     private var bytesRead = 0
-    /// The keys of device triggers in announcements of the present form, by device.
-    private(set) var triggers: [[UInt8]: Set<String>] = [:]
+    /// The components in announcements of the present form, by device.
+    private(set) var components: [[UInt8]: Set<AnnouncedComponent>] = [:]
 
     init(_ present: DiscoveryTopics) {
         self.present = present
@@ -233,22 +235,24 @@ private struct Leftovers: Sendable {
         return DiscoveryMessage.isOwn(payload)
     }
 
-    /// Reads the device triggers of an announcement that has the present form.
-    mutating func noteTriggers(_ topic: String, _ payload: [UInt8]) {
-        let platform = EntityKind.Platform.deviceAutomation.rawValue
+    /// Reads the components of an announcement that has the present form.
+    mutating func noteComponents(_ topic: String, _ payload: [UInt8]) {
         guard topic.utf8.count <= Self.maxTopicBytes, let device = DeviceTopic(topic, objectIDs: objectIDs),
             device.form == present.form, device.prefix == Array(present.prefix.utf8), accept(payload, device)
         else { return }
         switch present.form {
         case .device:
-            guard case .object(let components)? = JSONValue(parsing: payload)?["components"] else { return }
-            let keys = components.filter { $0.value["platform"]?.string == platform }.keys
-            triggers[device.objectID, default: []].formUnion(keys.prefix(Self.maxTopicsPerDevice))
+            guard case .object(let announced)? = JSONValue(parsing: payload)?["components"] else { return }
+            let found = announced.compactMap { key, value in
+                value["platform"]?.string.map { AnnouncedComponent(key: key, platform: $0) }
+            }
+            components[device.objectID, default: []].formUnion(found.prefix(Self.maxTopicsPerDevice))
         case .single:
             let levels = topic.split(separator: "/")
-            guard levels.count >= 4, levels[levels.count - 4] == platform else { return }
+            guard levels.count >= 4 else { return }
             counts[device.objectID, default: 0] += 1
-            triggers[device.objectID, default: []].insert(String(levels[levels.count - 2]))
+            components[device.objectID, default: []].insert(
+                AnnouncedComponent(key: String(levels[levels.count - 2]), platform: String(levels[levels.count - 4])))
         }
     }
 

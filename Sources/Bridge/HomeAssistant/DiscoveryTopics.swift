@@ -23,9 +23,9 @@ struct DiscoveryTopics: Hashable, Sendable {
         }
     }
 
-    /// The topic of a device trigger in the single form.
-    func announcement(ofTrigger key: String, _ objectID: String) -> String {
-        "\(prefix)/\(EntityKind.Platform.deviceAutomation.rawValue)/\(objectID)/\(key)/config"
+    /// The topic of a component in the single form.
+    func announcement(of component: AnnouncedComponent, _ objectID: String) -> String {
+        "\(prefix)/\(component.platform)/\(objectID)/\(component.key)/config"
     }
 
     /// Filters for announcements of an earlier run: in the other form, or under another prefix of one level.

@@ -67,7 +67,8 @@ struct EntityKind: Sendable {
         case binarySensor = "binary_sensor"
         case button
         case deviceAutomation = "device_automation"
-        case event, light, select, sensor
+        case deviceTracker = "device_tracker"
+        case event, light, notify, select, sensor
         case `switch`
         case text
     }
@@ -78,6 +79,8 @@ struct EntityKind: Sendable {
     var values: [String: JSONValue] = [:]
     /// Keys of the single form only.
     var singleFormValues: [String: JSONValue] = [:]
+    /// Whether early releases log an error for it.
+    var isOnlyInDeviceForm = false
 }
 
 extension EntityKind {
@@ -122,6 +125,23 @@ extension EntityKind {
         kind["payload_off"] = off
         kind["device_class"] = deviceClass
         kind.set(attributes)
+        return kind
+    }
+
+    /// A tracker with the states `home`, `not_home`, and `None` for unknown.
+    static func tracker(_ topic: String, _ template: String, attributes: Attributes? = nil) -> EntityKind {
+        var kind = EntityKind(
+            platform: .deviceTracker, topics: ["state_topic": topic],
+            values: ["value_template": .string(template), "source_type": "bluetooth_le"])
+        kind.set(attributes)
+        return kind
+    }
+
+    /// A text for people that is sent to the tag. Releases with the single form only don't know the platform.
+    static func notify(_ command: String, template: String) -> EntityKind {
+        var kind = EntityKind(
+            platform: .notify, topics: ["command_topic": command], values: ["command_template": .string(template)])
+        kind.isOnlyInDeviceForm = true
         return kind
     }
 

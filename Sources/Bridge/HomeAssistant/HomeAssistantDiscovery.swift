@@ -51,12 +51,12 @@ public struct HomeAssistantDiscovery: Sendable {
         templates = [:]
     }
 
-    /// Announces a tag, and removes the triggers that an earlier run has announced and that no longer exist.
+    /// Announces a tag, and removes what an earlier run has announced and no longer exists.
     public mutating func firstAnnouncement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
         let template = template(of: tag)
-        let former = life.formerTriggers(DiscoveryTopics.objectID(ofTag: tag.id))
+        let former = life.formerComponents(DiscoveryTopics.objectID(ofTag: tag.id))
         return documents.adding(
-            to: template.announcement(of: tag), theRemovalOf: former.subtracting(template.triggers), of: tag)
+            to: template.announcement(of: tag), theRemovalOf: former.subtracting(template.components), of: tag)
     }
 
     /// Announces a tag.

@@ -14,13 +14,14 @@ public struct Vocabulary: Sendable {
     public let pairingStates: [String]
     /// Whether the bridge has several radios, and so tags have the sensor Radio.
     public let hasRadios: Bool
+    /// The states of `T/presence`; empty while it is off.
+    public let presenceStates: [String]
 
     /// Lists the words.
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String],
-        pairingStates: [String],
-        hasRadios: Bool = false
+        pairingStates: [String], presenceStates: [String] = [], hasRadios: Bool = false
     ) {
         self.hasRadios = hasRadios
         self.gestures = gestures
@@ -29,6 +30,7 @@ public struct Vocabulary: Sendable {
         self.touchModes = touchModes
         self.effects = effects
         self.pairingStates = pairingStates
+        self.presenceStates = presenceStates
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -131,6 +133,13 @@ extension Entity {
                     isEnabled: isCommon, needs: .hapticGear)
             } + [
                 Entity(
+                    "find", "Find",
+                    .switch("find", "{{ value | upper }}", command: "find/set", on: "start", off: "stop"),
+                    icon: "mdi:map-marker-radius"),
+                Entity(
+                    "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
+                    icon: "mdi:message-flash"),
+                Entity(
                     "touch_mode", "Touch mode", .select("touch_mode", command: "touch_mode/set", touchModes),
                     category: .config, icon: "mdi:gesture-tap", needs: .gear),
                 Entity(
@@ -158,6 +167,29 @@ extension Entity {
                         category: .diagnostic,
                         icon: "mdi:radio-tower", needs: .bridge)
                 ] : [])
+            + presence(words.presenceStates)
+    }
+
+    /// The entities of `T/presence`; none while it is off.
+    private static func presence(_ states: [String]) -> [Entity] {
+        guard !states.isEmpty else { return [] }
+        let choices = Choices(states)
+        return [
+            // Always available: a bridge that restarts is no reason to leave home.
+            Entity(
+                "tracker", "Tracker",
+                .tracker(
+                    "presence",
+                    "{{ {'here': 'home', 'asleep': 'home', 'gone': 'not_home'}.get(value_json.state, 'None') }}",
+                    attributes: ("presence", "{{ {'radio': value_json.radio} | tojson }}")),
+                icon: "mdi:tshirt-crew", needs: .nothing),
+            Entity(
+                "presence", "Presence",
+                .sensor(
+                    "presence", "{{ \(choices.titlesByWord).get(value_json.state) }}", class: "enum",
+                    options: choices.titles, attributes: ("presence", nil)),
+                icon: "mdi:home-account", needs: .bridge),
+        ]
     }
 
     /// The words of `T/haptic/set`, with the buttons' names and whether they are enabled by default.

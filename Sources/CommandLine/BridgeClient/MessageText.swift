@@ -43,6 +43,8 @@ enum MessageText {
         case "imu/sessions": "has \(document.elements?.count ?? 0) recorded sessions"
         case "imu/data": nil
         case "raw": document["bytes"]?.word.map { "raw data (\(document["view"]?.word ?? "value")): \($0)" }
+        case "presence": presence(document)
+        case "find": document == "on" ? "blinks until it is found" : "does not blink"
         case "info": info(document)
         case "radios": radios(document)
         case "availability": document == "online" ? "can be reached by commands" : "cannot be reached by commands"
@@ -97,6 +99,17 @@ extension MessageText {
 
     private static func connection(_ document: JSONValue) -> String {
         "is \(ConnectionText(document).long)"
+    }
+
+    private static func presence(_ document: JSONValue) -> String? {
+        let doubt = document["inferred"]?.flag == true ? ", as far as the bridge can tell" : ""
+        return switch document["state"]?.string {
+        case "here": "is here\(doubt)"
+        case "asleep": "is asleep, and here\(doubt)"
+        case "gone": "is gone\(doubt)"
+        case "unknown": "has not been received yet"
+        default: nil
+        }
     }
 
     private static func battery(_ document: JSONValue) -> String? {

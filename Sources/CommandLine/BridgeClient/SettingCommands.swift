@@ -9,7 +9,8 @@ import Terminal
 import Text
 import Time
 
-/// A command line that is one command to tags: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `config`.
+/// A command line that is one command to tags: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `find`, `notify`,
+/// `config`.
 struct TagSettingCommand: ClientCommand {
     /// The tags.
     let tags: TagOperand
@@ -65,6 +66,11 @@ struct TagSettingCommand: ClientCommand {
         case "sleep":
             let seconds = payload["timeout_s"]?.integer ?? 0
             return result.sentence(of: id, seconds > 0 ? "sleeps in \(seconds) s" : "sleeps")
+        case "find":
+            let seconds = payload["for_s"]?.integer ?? 60
+            return result.sentence(
+                of: id, payload["find"] == "stop" ? "stopped" : "blinks for \(seconds) s, or until it is touched")
+        case "notify": return result.sentence(of: id, "plays \(payload["signal"]?.word ?? "a signal")")
         default: break
         }
         return result.sentence(of: id, "done")
@@ -73,7 +79,7 @@ struct TagSettingCommand: ClientCommand {
 
 extension TagSettingCommand {
     /// The rows of the command table.
-    static let rows = [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow, configRow]
+    static let rows = [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow, findRow, notifyRow, configRow]
 
     private static let nameRow = Command<any CommandAction>(
         name: "name",
@@ -160,6 +166,44 @@ extension TagSettingCommand {
         name: "--timeout", value: "SECONDS", details: ["When the tag disconnects, at most 86400 (default: 0)."])
     private static let motionOption = OptionDescription(
         name: "--wake-on-motion", value: nil, details: ["The tag returns only after it is moved."])
+
+    private static let findStates = ["start", "stop"]
+
+    private static let findRow = Command<any CommandAction>(
+        name: "find",
+        summary: "let tags blink and vibrate until they are found",
+        details: ["The blinking ends with the next gesture of the tag, with stop, or in time."],
+        options: [.config, .json, forOption, .wait],
+        operands: [.required("ID", .tags), .optional("STATE", .words(findStates))],
+        values: RowText.ids + ["STATE is start or stop (default: start)."],
+        json: RowText.resultsJSON,
+        examples: ["find 003R", "find 003R --for 300", "find 003R stop"]
+    ) { arguments throws(CommandLineError) in
+        let state = try arguments.optionalOperand(1, "STATE", .choice(of: findStates)) ?? "start"
+        var payload: [String: JSONValue] = ["find": .string(state)]
+        let time = try arguments.value(of: forOption, .wholeSeconds(5...300))
+        payload["for_s"] = time.map { .integer($0.components.seconds) }
+        return try action(arguments, "find", payload: payload)
+    }
+
+    private static let forOption = OptionDescription(
+        name: "--for", value: "SECONDS", details: ["How long the tag blinks, 5 to 300 (default: 60)."])
+
+    private static let notifyRow = Command<any CommandAction>(
+        name: "notify",
+        summary: "play a signal on tags",
+        details: [
+            "Signals are those of the configuration, and default, doorbell, success,", "failure, warning, alarm.",
+        ],
+        options: [.config, .json, .wait],
+        operands: [.required("ID", .tags), .required("SIGNAL")],
+        values: RowText.ids + ["SIGNAL is the name of a signal."],
+        json: RowText.resultsJSON,
+        examples: ["notify 003R doorbell"]
+    ) { arguments throws(CommandLineError) in
+        let signal = try arguments.operand(1, "SIGNAL", .anyText)
+        return try action(arguments, "notify", payload: ["signal": .string(signal)])
+    }
 
     private static let configRow = Command<any CommandAction>(
         name: "config",

@@ -147,13 +147,16 @@ public final class BlueZCentral: Central {
         case .added(let path, let interfaces): added(path, interfaces)
         case .removed(let path, let interfaces, let device): removed(path, interfaces, device)
         case .changed(let path, let interface, let values): changed(path, interface, values)
+        case .linkEnded(let path, let reason): links.linkEnded(path, because: reason)
         }
     }
 
     private func serviceLost(wasRunning: Bool) {
         if wasRunning { links.serviceLost() }
         sessions.serviceLost()
-        use(nil, .resetting, BluetoothError(.connectionFailed, text: "bluetoothd has gone"))
+        var error = BluetoothError(.connectionFailed, text: "bluetoothd has gone")
+        error.end = .local
+        use(nil, .resetting, error)
     }
 
     private func added(_ path: String, _ interfaces: Set<String>) {

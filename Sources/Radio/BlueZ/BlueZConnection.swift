@@ -25,6 +25,9 @@ final class BlueZConnection {
         case removed(path: String, interfaces: [String], device: ObjectTree.DeviceObject?)
         /// Properties of an object have changed.
         case changed(path: String, interface: String, values: [String: DBusValue])
+        /// The link with a device has ended, for a reason such as `org.bluez.Reason.Timeout`. ``changed(path:interface:values:)``
+        /// follows.
+        case linkEnded(path: String, reason: String)
     }
 
     /// The event handler.
@@ -176,6 +179,11 @@ final class BlueZConnection {
                     sender: BlueZNames.service, interface: BlueZNames.properties, member: "PropertiesChanged",
                     pathNamespace: BlueZNames.tree)
             ) { [unowned self] in propertiesChanged($0) },
+            bus.subscribe(
+                to: DBusMatchRule(
+                    sender: BlueZNames.service, interface: BlueZNames.device, member: "Disconnected",
+                    pathNamespace: BlueZNames.tree)
+            ) { [unowned self] in linkEnded($0) },
             bus.watchName(BlueZNames.service) { [unowned self] in ownerChanged($0) },
         ]
     }
@@ -252,6 +260,11 @@ final class BlueZConnection {
         let device = tree.devices[path]
         tree.remove(names, of: path)
         onEvent?(.removed(path: path, interfaces: names, device: device))
+    }
+
+    private func linkEnded(_ message: DBusMessage) {
+        guard isLoaded, let reason = message.arguments.first?.text else { return }
+        onEvent?(.linkEnded(path: message.path, reason: reason))
     }
 
     private func propertiesChanged(_ message: DBusMessage) {

@@ -19,6 +19,21 @@ enum BlueZNames {
     static let gattCharacteristic = "org.bluez.GattCharacteristic1"
 }
 
+extension BluetoothError.DisconnectReason {
+    /// Converts the name of a reason of `org.bluez.Device1.Disconnected`, a signal of BlueZ 5.82 and later; nil for a reason
+    /// that is none of these.
+    ///
+    /// Source: BlueZ 5.82, `doc/org.bluez.Device.rst`.
+    init?(bluez name: String) {
+        switch name {
+        case "org.bluez.Reason.Remote": self = .remote
+        case "org.bluez.Reason.Timeout": self = .timeout
+        case "org.bluez.Reason.Local", "org.bluez.Reason.LocalSuspend", "org.bluez.Reason.Suspend": self = .local
+        default: return nil
+        }
+    }
+}
+
 extension BluetoothError {
     /// Converts the error of a call to `org.bluez`.
     ///

@@ -189,6 +189,16 @@ final class Links {
         context.report(.connected(peripheral.address))
     }
 
+    /// Keeps why a link has ended. BlueZ signals it before `Connected` becomes false.
+    func linkEnded(_ path: String, because reason: String) {
+        guard let device = context.connection.tree.devices[path], device.adapter == context.adapter,
+            let peripheral = device.address.flatMap({ peripherals[$0] }), peripheral.isLinked
+        else { return }
+        peripheral.linkEnd = BluetoothError.DisconnectReason(bluez: reason)
+        let address = peripheral.address.description
+        context.log.debug("link ended", [(.address, address), (.reason, reason)])
+    }
+
     /// Handles changed properties of a device.
     func deviceChanged(_ path: String) {
         guard let device = context.connection.tree.devices[path], device.adapter == context.adapter,
@@ -200,7 +210,9 @@ final class Links {
         // The link is up before `Connect` returns.
         case (.connecting, true): linkIsUp(peripheral)
         case (.linked, false):
-            return lost(peripheral, BluetoothError(.connectionFailed, text: "the link was lost"))
+            var error = BluetoothError(.connectionFailed, text: "the link was lost")
+            error.end = peripheral.linkEnd
+            return lost(peripheral, error)
         default: break
         }
         if device.isResolved, peripheral.phase == .linked {

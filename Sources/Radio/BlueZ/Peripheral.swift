@@ -34,6 +34,8 @@ final class Peripheral {
     var isOver = false
     /// Why it is being disconnected; nil if it was requested.
     var cause: BluetoothError?
+    /// Why its link has ended; nil while it is up, and if BlueZ does not say.
+    var linkEnd: BluetoothError.DisconnectReason?
     /// Whether its `Connect` is in progress. Nothing else may be done with the link meanwhile.
     var isAttempted = false
     /// When its `Connect` began.

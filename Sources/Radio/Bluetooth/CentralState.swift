@@ -76,12 +76,24 @@ public struct BluetoothError: Error, Hashable, Sendable {
         case other
     }
 
+    /// Why a link has ended, as the stack reports it.
+    public enum DisconnectReason: Hashable, Sendable, CaseIterable {
+        /// The device has ended it.
+        case remote
+        /// Nothing was received within the link's supervision timeout.
+        case timeout
+        /// This host has ended it.
+        case local
+    }
+
     /// The kind of error.
     public let code: Code
     /// The stack's error name, such as `org.bluez.Error.Failed`; empty if there is none.
     public let name: String
     /// The stack's error text.
     public let text: String
+    /// Why the link has ended; nil if none has, or if the stack does not say.
+    public var end: DisconnectReason?
 
     /// Creates an error.
     public init(_ code: Code, name: String = "", text: String) {

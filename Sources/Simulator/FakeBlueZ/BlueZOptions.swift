@@ -18,6 +18,8 @@ public struct BlueZOptions: Sendable {
     public var gattCache = GATTCache.always
     /// Whether Connect is answered once the services are resolved. bluetoothd answers as soon as the link is up.
     public var answersConnectWhenResolved = false
+    /// Whether `Disconnected` signals why a link has ended, as bluetoothd 5.82 and later do.
+    public var reportsReasons = false
     /// The ATT MTU of every link, in bytes.
     public var mtu: UInt16 = 247
     /// How often a device advertises.

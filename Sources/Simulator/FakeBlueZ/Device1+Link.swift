@@ -129,12 +129,12 @@ extension Device1: PeripheralLink {
     }
 
     /// The device ends the link, or it is lost.
-    func drop() {
-        dropLink()
+    func drop(because end: LinkDrop) {
+        dropLink(end)
     }
 
     /// Ends the link, or takes note of its end.
-    func dropLink() {
+    func dropLink(_ end: LinkDrop = .local) {
         guard isConnected else { return }
         disconnectTimer.disarm()
         stepTimer.disarm()
@@ -144,6 +144,9 @@ extension Device1: PeripheralLink {
         if servicesResolved {
             servicesResolved = false
             changed("ServicesResolved")
+        }
+        if options.reportsReasons {
+            tree.signal(self, "org.bluez.Device1", "Disconnected", "org.bluez.Reason." + end.rawValue, end.message)
         }
         changed("Connected")
         connectCall?.refuse(.connectionCanceled)

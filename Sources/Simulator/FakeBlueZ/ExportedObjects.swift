@@ -80,6 +80,13 @@ final class ExportedObjects {
         flushLater()
     }
 
+    /// Sends a signal with texts, after all pending ones.
+    func signal(_ object: any BusObject, _ interface: String, _ member: String, _ first: String, _ second: String) {
+        guard objects.contains(where: { $0 === object }) else { return }
+        flush()
+        signal(object.path, interface, member, .string(first), .string(second))
+    }
+
     /// Sends all pending signals.
     func flush() {
         let (added, changed) = (unannounced, changes)

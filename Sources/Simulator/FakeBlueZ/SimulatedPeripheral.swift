@@ -50,7 +50,30 @@ public protocol PeripheralLink: AnyObject {
     /// Notifies a value.
     func notify(_ value: [UInt8], on characteristic: String) -> NotifyOutcome
     /// Ends the link.
-    func drop()
+    func drop(because end: LinkDrop)
+}
+
+extension PeripheralLink {
+    /// The device ends the link.
+    public func drop() { drop(because: .remote) }
+}
+
+/// Why a link ends, in the words of `org.bluez.Device1.Disconnected`.
+public enum LinkDrop: String, Sendable {
+    /// The device ends it.
+    case remote = "Remote"
+    /// The device cannot be reached.
+    case timeout = "Timeout"
+    /// The host ends it.
+    case local = "Local"
+
+    var message: String {
+        switch self {
+        case .remote: "Connection terminated by remote user"
+        case .timeout: "Connection timeout"
+        case .local: "Connection terminated by local host"
+        }
+    }
 }
 
 extension PeripheralLink {

@@ -61,6 +61,9 @@ struct CommandRow: Sendable {
             _ throws(CommandError) in .sleep
         },
         CommandRow(onTags: "button") { _ throws(CommandError) in .button },
+        CommandRow(onTags: "move", "", "wakes a sleeping tag, as a touch or the button does") {
+            _ throws(CommandError) in .move
+        },
         CommandRow(
             onTags: "fault", "FAULT [once]", "drop-response, delay MS, double, wrong-id, status N, malformed,",
             "truncated, no-body, lost-fragment, hang, no-write-with-response,", "clear"

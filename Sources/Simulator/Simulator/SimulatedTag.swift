@@ -28,7 +28,7 @@ public final class SimulatedTag {
     var rssiFlicker: Int16 = 0
     private var nextLook = Instant.now
     private lazy var timer = LoopTimer { [unowned self] in timeReached() }
-    private(set) lazy var supervision = LoopTimer { [unowned self] in link?.drop() }
+    private(set) lazy var supervision = LoopTimer { [unowned self] in link?.drop(because: .timeout) }
     private(set) lazy var burst = BurstPlayer(self)
 
     /// A tag that has just been switched on.
@@ -42,6 +42,7 @@ public final class SimulatedTag {
         self.address = address
         self.options = options
         outbox = NotificationQueue(isLossy: options.isLossy)
+        perform([])
     }
 
     /// The four characters that are printed on it.
@@ -108,6 +109,7 @@ public final class SimulatedTag {
             case .effect(let effect): report(.effect(effect))
             }
         }
+        firmware.limitAdvertising(at: .now)
         guard let deadline = firmware.deadline else { return timer.disarm() }
         // Left as it is when the deadline moves away, as it does with every packet; it looks again when it is due.
         if !timer.isArmed || deadline < nextLook {

@@ -30,6 +30,9 @@ struct SimulatorOptions: Hashable, Sendable {
     var proxyPort: UInt16?
     /// The file with the key of the fake proxy; nil: it does not encrypt.
     var proxyKeyFile: String?
+    /// Whether tags sleep after ten idle minutes, and after a minute of advertising.
+    var sleeps = false
+    var reportsReasons = false
 
     /// The serials of all tags: those that are named, then `0001` and following.
     var allSerials: [PairingSerial] {
@@ -73,6 +76,8 @@ extension SimulatorOptions {
         isJSON = isSet(.json)
         speaksOnStandardIO = isSet(.stdio)
         isQuick = isSet(.quick)
+        sleeps = isSet(.sleep)
+        reportsReasons = isSet(.disconnectReasons)
         allowsAcquire = !isSet(.noAcquire)
         tag.isLossy = isSet(.lossy)
         tag.allowsWriteWithoutResponseOnly = isSet(.writeWithoutResponseOnly) || profile == .old
@@ -126,7 +131,8 @@ extension OptionDescription {
     /// All options, in the order of the help.
     static let ofSimulator: [OptionDescription] = [
         tags, serials, bus, adapters, places, profile, scenario, replay, speed, mtu, noAcquire, lossy,
-        writeWithoutResponseOnly, pairing, gesturesEvery, quick, jsonLines, stdio, serial, esphome, esphomeKey,
+        writeWithoutResponseOnly, pairing, sleep, disconnectReasons, gesturesEvery, quick, jsonLines, stdio, serial,
+        esphome, esphomeKey,
     ]
 
     fileprivate static let esphome = OptionDescription(
@@ -180,6 +186,12 @@ extension OptionDescription {
         details: ["Simulate firmware before 1.43, which accepts writes without", "response only."])
     fileprivate static let pairing = OptionDescription(
         name: "--pairing", value: nil, details: ["Tags request pairing and reject everything before it."])
+    fileprivate static let sleep = OptionDescription(
+        name: "--sleep", value: nil,
+        details: ["Tags sleep after ten idle minutes, and after one minute of", "advertising."])
+    fileprivate static let disconnectReasons = OptionDescription(
+        name: "--disconnect-reasons", value: nil,
+        details: ["Signal why a link has ended, as bluetoothd 5.82 and later do."])
     fileprivate static let gesturesEvery = OptionDescription(
         name: "--gestures-every", value: "SECONDS", details: ["Send gestures automatically, at this interval."])
     fileprivate static let quick = OptionDescription(

@@ -48,6 +48,7 @@ final class SimulatorSession {
         var blueZOptions = options.isQuick ? BlueZOptions.quick : BlueZOptions()
         blueZOptions.allowsAcquireNotify = options.allowsAcquire
         blueZOptions.allowsAcquireWrite = options.allowsAcquire
+        blueZOptions.reportsReasons = options.reportsReasons
         let recordedMTU = tags.first?.firmware.replay?.mtu.map { UInt16(clamping: $0) }
         blueZOptions.mtu = options.mtu ?? recordedMTU ?? blueZOptions.mtu
         let log = Logger("simulator", to: StreamSink(level: .warning))

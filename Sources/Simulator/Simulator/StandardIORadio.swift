@@ -84,7 +84,7 @@ extension StandardIORadio: PeripheralLink {
     }
 
     /// Requests the end of the link; the radio reports when it is down.
-    func drop() {
+    func drop(because end: LinkDrop) {
         output.write(["drop_link": .bool(true)])
     }
 }

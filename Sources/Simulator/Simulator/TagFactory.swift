@@ -27,6 +27,7 @@ enum TagFactory {
             firmware.announcesBattery = options.profile != .silentBattery && options.profile != .deviating
             if options.profile == .deviating { firmware.faults = .deviating }
             firmware.replay = replay
+            firmware.sleepsByItself = options.sleeps
             let tag = SimulatedTag(firmware, address: address(index + 1), options: tagOptions)
             tag.adapterPlaces = options.places
             return tag

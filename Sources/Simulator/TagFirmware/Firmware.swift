@@ -12,6 +12,9 @@ public struct Firmware: Sendable {
     public var faults = FirmwareFaults()
     /// Whether it reports its battery without being asked.
     public var announcesBattery = true
+    /// Whether it sleeps after ten idle minutes, and after a minute of advertising. Otherwise it advertises until it is
+    /// connected.
+    public var sleepsByItself = false
     /// The recording that it plays back; nil for a tag of its own.
     public var replay: Replay?
     /// Its battery.
@@ -27,6 +30,12 @@ public struct Firmware: Sendable {
     var ticks: UInt32 = 0
     var touchSequence: UInt32 = 0
     var motion = MotionMemory()
+    private var advertisesUntil: Instant?
+
+    /// A tag stops advertising after so long.
+    ///
+    /// Source: Jacquard SDK guides, "Tags".
+    public static let advertisingLimit = Duration.seconds(60)
 
     /// A tag that has just been switched on.
     ///
@@ -104,13 +113,26 @@ public struct Firmware: Sendable {
 
     /// When to call ``timeReached(at:)``; nil while there is nothing to wait for.
     public var deadline: Instant? {
-        guard var deadline = link?.deadline else { return nil }
+        guard var deadline = link?.deadline else { return advertisesUntil }
         if let due = motion.deadline { deadline = min(deadline, due) }
         return replay?.deadline.map { min($0, deadline) } ?? deadline
     }
 
+    /// Limits the time of advertising, once it has begun.
+    public mutating func limitAdvertising(at now: Instant) {
+        guard sleepsByItself, case .advertising = life else { return advertisesUntil = nil }
+        advertisesUntil = advertisesUntil ?? now + Self.advertisingLimit
+    }
+
     /// Does what has become due.
     public mutating func timeReached(at now: Instant) -> [FirmwareAction] {
+        if let until = advertisesUntil, until <= now, case .advertising = life {
+            advertisesUntil = nil
+            return sleep()
+        }
+        if sleepsByItself, let link, now >= link.lastActivity + FirmwareLink.idleLimit {
+            self.link?.sleepsAfterwards = true
+        }
         if link != nil, let steps = replay?.withoutMissing(at: now) {
             for (step, time) in steps { link?.plan(step.output.actions(id: 0), at: time) }
         }

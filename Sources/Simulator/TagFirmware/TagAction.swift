@@ -18,6 +18,8 @@ public enum TagAction: Hashable, Sendable {
     case sleep
     /// Presses the button, which wakes the tag.
     case button
+    /// Moves the tag, which wakes it.
+    case move
     /// Sets the fault of its responses; nil for none.
     case fault(FirmwareFaults.AnswerFault?, isOnce: Bool)
     /// Rejects writes with response.
@@ -41,7 +43,7 @@ extension Firmware {
         case .attach(let gear): return attach(gear)
         case .detach: return try detach()
         case .sleep: return sleep()
-        case .button: return pressButton()
+        case .button, .move: return pressButton()
         case .fault(nil, _): faults = FirmwareFaults()
         case .fault(let fault, let isOnce): (faults.answer, faults.isOnce) = (fault, isOnce)
         case .refusesWrites: faults.refusesWriteWithResponse = true

@@ -60,26 +60,10 @@ struct DocumentationTests {
         scene.send(
             "tag/003R/led/set", #"{"state":"ON","color":{"r":255,"g":0,"b":0},"brightness":200,"effect":"breathe"}"#)
         scene.answer()
-        scene.send("tag/003R/modules/get", "")
-        var module = ModuleDescriptor.motion
-        module.version = FirmwareVersion(1, 0, 0)
-        module.isEnabled = false
-        scene.answer(.modules([module]))
-        var raw = Scene.configuration()
-        raw.allowsRawData = true
-        scene.handle(.configurationChanged(raw, isBrokerConnected: true))
-        scene.send("tag/003R/raw/set", #"{"views":["packet"]}"#)
-        scene.report(.raw([7, 0x41], view: .packet))
-        let stored = StoredMotionSession(id: MotionSessionID(session: "run-1"), byteCount: 27_309, crc: 0xBEEF)
-        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
-        scene.answer(.motionSessions([stored], isComplete: true))
-        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
-        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
-        let sample = MotionSample(acceleration: SIMD3(-139, 30, 2123), rotation: SIMD3(-21, 1, 0), ticks: 3_343_193)
-        scene.report(.motion(.samples(try #require(MotionValue([0xC0, 0] + sample.encoded)))))
-        scene.wait(.milliseconds(50))
         scene.send("tag/003R/led/set", #"{"state":"dim"}"#)
         scene.send("bridge/attic/request/reboot", "")
+        scene.send("tag/003R/find/set", "start")
+        scene.answer()
         let stranger = TagAdvertisement(
             address: "F0:00:00:00:00:03", serial: "0001", name: "Jacquard-0001", rssi: -70)
         scene.powerOn()
@@ -145,12 +129,47 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A life with presence.
+    private func lifeAtHome() -> Scene {
+        let scene = Scene()
+        var configuration = Scene.configuration()
+        configuration.awayAfter = .seconds(120)
+        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
+        scene.handle(.started)
+        scene.connect()
+        return scene
+    }
+
     /// A command to a group with a tag that no bridge has.
     private func lifeWithGroup() -> Scene {
         let scene = Scene(groups: ["hall": [.tag003R, "sleeve"]])
         scene.connect()
         scene.send("group/hall/battery/get", #"{"id":"abc-2"}"#)
         scene.answer(.battery(BatteryStatus(level: 87, isCharging: false)))
+        return scene
+    }
+
+    /// A life with modules, raw data and the motion sensor.
+    private func lifeWithMotion() throws -> Scene {
+        let scene = Scene.connected()
+        scene.send("tag/003R/modules/get", "")
+        var module = ModuleDescriptor.motion
+        module.version = FirmwareVersion(1, 0, 0)
+        module.isEnabled = false
+        scene.answer(.modules([module]))
+        var raw = Scene.configuration()
+        raw.allowsRawData = true
+        scene.handle(.configurationChanged(raw, isBrokerConnected: true))
+        scene.send("tag/003R/raw/set", #"{"views":["packet"]}"#)
+        scene.report(.raw([7, 0x41], view: .packet))
+        let stored = StoredMotionSession(id: MotionSessionID(session: "run-1"), byteCount: 27_309, crc: 0xBEEF)
+        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.answer(.motionSessions([stored], isComplete: true))
+        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
+        let sample = MotionSample(acceleration: SIMD3(-139, 30, 2123), rotation: SIMD3(-21, 1, 0), ticks: 3_343_193)
+        scene.report(.motion(.samples(try #require(MotionValue([0xC0, 0] + sample.encoded)))))
+        scene.wait(.milliseconds(50))
         return scene
     }
 
@@ -179,10 +198,13 @@ struct DocumentationTests {
     @Test("shows messages as the bridge publishes them")
     func published() throws {
         let published = Set(
-            [try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(), lifeWithRadios()]
-                .flatMap { $0.publications.map(\.line) })
+            [
+                try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(),
+                lifeWithRadios(), try lifeWithMotion(), lifeAtHome(),
+            ]
+            .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 38)
+        #expect(examples.count == 45)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -204,11 +226,16 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 44)
+        #expect(examples.count == 57)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
             let scene = Scene(groups: ["hall": [.tag003R]])
+            var configuration = Scene.configuration()
+            configuration.groups = ["hall": [.tag003R]]
+            configuration.allowsRawData = true
+            configuration.motion.hasFolder = true
+            scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
             scene.connect()
             scene.powerOn()
             scene.handle(.sighting(.tag003R, TagSighting(rssi: -61)))

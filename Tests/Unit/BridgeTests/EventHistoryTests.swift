@@ -80,16 +80,21 @@ struct EventHistoryTests {
     @Test("records every topic of a tag, or leaves it out for a reason")
     func topics() {
         let recorded = Set(RecordedEvent.Kind.allCases.filter(\.isFact).map(\.rawValue))
-        let retained = BridgeTopics(base: "b", instance: "i").tag("t").retained.map {
+        let topics = BridgeTopics(base: "b", instance: "i").tag("t")
+        let retained = (topics.retained + topics.ofFeatures).map {
             String($0.dropFirst("b/tag/t/".count))
         }
-        #expect(Set(retained).subtracting(recorded) == ["info", "stats", "rssi"])
+        #expect(Set(retained).subtracting(recorded) == ["info", "stats", "rssi", "modules", "imu", "imu/sessions"])
         #expect(recorded.isSubset(of: retained))
         let results = Set(RecordedEvent.Kind.allCases.map(\.rawValue).filter { $0.hasSuffix("/result") })
         let commands = TagRequestTable.rows.map { row in
             row.name.split(separator: "/").first.map { "\($0)/result" } ?? ""
         }
-        #expect(Set(commands).subtracting(results) == ["info/result", "name/result", "config/result", "rssi/result"])
+        #expect(
+            Set(commands).subtracting(results) == [
+                "info/result", "name/result", "config/result", "rssi/result", "modules/result", "imu/result",
+                "raw/result",
+            ])
     }
 
     @Test("leaves out a fact that has not changed, and keeps equal gestures")

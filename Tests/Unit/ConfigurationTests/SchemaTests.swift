@@ -158,10 +158,12 @@ struct SchemaTests {
         guard let value = leaf["default"] else { return }
         let isBoolean = leaf["type"] as? String == "boolean"
         let text = isBoolean ? ((value as? Bool) == true ? "true" : "false") : "\(value)"
-        // TLS is there as soon as one of its keys is; an item of a list as soon as it has its required ones.
+        // TLS and presence are there as soon as one of their keys is; an item of a list as soon as it has its required ones.
         let list = path.split(separator: ".")[0]
         let without =
-            Self.required[list].map { Self.file(list, $0) } ?? (path.hasPrefix("mqtt.tls") ? "mqtt: {tls: }" : "")
+            Self.required[list].map { Self.file(list, $0) }
+            ?? (path.hasPrefix("mqtt.tls")
+                ? "mqtt: {tls: }" : path == "presence.away_after_s" ? "presence: {enabled: true}" : "")
         #expect(
             try readConfiguration(Self.yaml(path, text)).get() == readConfiguration(without).get(), "\(path): \(text)")
     }

@@ -156,7 +156,7 @@ struct YAMLTests {
                 mutate(&bytes, &random)
             }
             let lines = errorLines(read(bytes))
-            #expect(!lines.contains { $0.utf8.contains { $0 < 0x20 } })
+            #expect(!lines.contains { $0.utf8.contains { $0 < 0x20 } }, "\(lines)")
         }
     }
 

@@ -33,17 +33,17 @@ struct ChordAnnouncementTests {
     @Test("that are removed leave no trigger in the device form")
     func removedFromDevice() {
         let (old, new) = (Self.documents(.device, [Self.all, Self.other]), Self.documents(.device, []))
-        let texts = new.announcement(of: .sleeve, removing: old.triggers(ofTag: "003R")).map(\.text)
+        let texts = new.announcement(of: .sleeve, removing: old.components(ofTag: "003R")).map(\.text)
         #expect(texts.count == 2)
         #expect(texts.first?.contains(#""trigger_tap_in":{"platform":"device_automation"}"#) == true)
         #expect(texts.last == new.announcement(of: .sleeve).first?.text)
-        #expect(old.announcement(of: .sleeve, removing: new.triggers(ofTag: "003R")) == old.announcement(of: .sleeve))
+        #expect(old.announcement(of: .sleeve, removing: new.components(ofTag: "003R")) == old.announcement(of: .sleeve))
     }
 
     @Test("that are removed leave no trigger in the single form")
     func removedFromSingle() {
         let (old, new) = (Self.documents(.single, [Self.all]), Self.documents(.single, []))
-        let messages = new.announcement(of: .sleeve, removing: old.triggers(ofTag: "003R"))
+        let messages = new.announcement(of: .sleeve, removing: old.components(ofTag: "003R"))
         let topic = "homeassistant/device_automation/jacquard_tag_003R/trigger_tap_in/config"
         #expect(messages.first == DiscoveryMessage(topic: topic, payload: []))
         #expect(Array(messages.dropFirst()) == new.announcement(of: .sleeve))

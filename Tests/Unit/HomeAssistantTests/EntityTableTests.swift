@@ -20,7 +20,7 @@ struct EntityTableTests {
             "connection": "binary_sensor", "battery": "sensor", "charging": "binary_sensor",
             "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
             "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
-            "battery_forecast": "sensor",
+            "battery_forecast": "sensor", "find": "switch", "notify": "notify",
         ]
         let expected = others.merging(haptics.map { ("haptic_" + $0, "button") }) { first, _ in first }
             .merging(triggers.map { ("trigger_" + $0, "device_automation") }) { first, _ in first }

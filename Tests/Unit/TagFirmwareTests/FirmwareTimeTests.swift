@@ -41,6 +41,28 @@ struct FirmwareTimeTests {
         #expect(bench.others == [.dropLink])
     }
 
+    @Test("sleeps after ten idle minutes and after a minute of advertising, if it does so by itself")
+    func sleepsByItself() throws {
+        var bench = try Bench()
+        bench.firmware.sleepsByItself = true
+        bench.wait(.seconds(600))
+        #expect(bench.others == [.dropLink])
+        #expect(bench.firmware.disconnected().isEmpty)
+        #expect(bench.firmware.isAsleep)
+        bench.firmware.limitAdvertising(at: bench.now)
+        #expect(bench.firmware.deadline == nil)
+        let woken = try bench.firmware.execute(.move)
+        #expect(woken == [.advertise(bench.firmware.advertisement)])
+        bench.firmware.limitAdvertising(at: bench.now)
+        #expect(bench.firmware.deadline == bench.now + Firmware.advertisingLimit)
+        bench.forget()
+        bench.wait(.seconds(59))
+        #expect(bench.others.isEmpty)
+        bench.wait(.seconds(1))
+        #expect(bench.others == [.advertise(nil)])
+        #expect(bench.firmware.isAsleep)
+    }
+
     @Test("has no deadline without a connection")
     func noDeadline() throws {
         let bench = try Bench(isConnected: false)

@@ -15,7 +15,8 @@ public struct AccessTable: Hashable, Sendable {
     /// The commands that automations may send. They cannot pair, forget, connect or disconnect tags, write to their store,
     /// or send requests to a bridge.
     static let automationCommands = [
-        LEDSet.name, HapticSet.name, TouchModeSet.name, BatteryGet.name, SignalGet.name, InfoGet.name,
+        LEDSet.name, HapticSet.name, FindSet.name, NotifySet.name, TouchModeSet.name, BatteryGet.name, SignalGet.name,
+        InfoGet.name,
     ]
 
     /// The commands that only an administrator may send.

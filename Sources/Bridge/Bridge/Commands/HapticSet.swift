@@ -5,7 +5,7 @@ struct HapticSet: TagRequest {
     static let name = "haptic/set"
     static let keys = ["pattern", "on_ms", "off_ms", "amplitude", "repeat"]
 
-    private let pattern: HapticPattern
+    let pattern: HapticPattern
 
     var command: TagCommand? { .playHaptic(pattern) }
 

@@ -14,7 +14,7 @@ struct PendingCommands: Sendable {
     /// Whether the broker is connected. If not, reflexes have no results.
     var isBrokerConnected = false
 
-    private var pending: [PendingCommand] = []
+    private(set) var pending: [PendingCommand] = []
     /// The commands that were left to bridges without a proof that they live.
     private var left: [LeftCommand] = []
     private var storedResults = StoredResults()

@@ -121,6 +121,7 @@ struct SleepSet: TagRequest {
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         // A tag that waits for motion does not advertise before.
         tag.link.sleeps(within: .seconds(timeoutSeconds), isLeftAlone: !wakesOnMotion, at: now.instant)
-        return TagRequestOutcome()
+        return TagRequestOutcome(
+            publications: tag.presenceChanged(.sleepRequested(within: .seconds(timeoutSeconds)), at: now))
     }
 }

@@ -16,6 +16,10 @@ protocol TagRequest: Sendable {
     /// - Throws: `invalid_argument`, `invalid_json` or `not_permitted`.
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure)
 
+    /// Whether the command is performed at once, whether or not the tag is connected. It has no command of the tag
+    /// protocol.
+    var isImmediate: Bool { get }
+
     /// The connection state that the command waits for.
     var goal: TagGoal { get }
 
@@ -40,15 +44,6 @@ struct TagRequestContext: Sendable {
     /// The states of the tag's LED and that of its gear after all pending commands.
     var lights: (tag: LightState, gear: LightState) = (.initial, .initial)
     /// The settings of commands.
-    struct Settings: Sendable {
-        /// How long an LED is on after a command without a duration.
-        var ledOn: Duration
-        /// Whether the configuration allows raw data.
-        var allowsRawData = false
-        /// The settings of motion data.
-        var motion = MotionConfiguration()
-    }
-
     var settings: Settings
     /// The level of the battery in percent; nil if it is unknown.
     var batteryLevel: UInt32?
@@ -59,12 +54,27 @@ struct TagRequestContext: Sendable {
     /// The sessions on the tag, as far as they were listed.
     var sessions: [StoredMotionSession] = []
 
+    /// The signals of `notify/set`.
+    var signals = Signal.builtIn
+
     /// How long an LED is on after a command without a duration.
     var ledOn: Duration { settings.ledOn }
     /// Whether the configuration allows raw data.
     var allowsRawData: Bool { settings.allowsRawData }
     /// The settings of motion data.
     var motion: MotionConfiguration { settings.motion }
+}
+
+extension TagRequestContext {
+    /// The settings of commands.
+    struct Settings: Sendable {
+        /// How long an LED is on after a command without a duration.
+        var ledOn: Duration
+        /// Whether the configuration allows raw data.
+        var allowsRawData = false
+        /// The settings of motion data.
+        var motion = MotionConfiguration()
+    }
 }
 
 extension TagRequestContext.Settings {
@@ -92,11 +102,16 @@ struct TagRequestOutcome: Sendable {
     var actions: [BridgeAction] = []
     /// Set if the response does not contain what the command needs.
     var failure: CommandFailure?
+    /// Further commands, whose results are ignored.
+    var commands: [TagCommand] = []
+    /// A change of the search for the tag.
+    var find: FindChange?
 }
 
 extension TagRequest {
     static var keys: [String] { [] }
     static var ignoresHold: Bool { false }
+    var isImmediate: Bool { false }
     var goal: TagGoal { .connected }
 
     func accepted(by tag: inout TagMirror) {}
@@ -115,6 +130,7 @@ enum TagRequestTable {
         ConfigGet.self,
         ConfigSet.self,
         ConnectionSet.self,
+        FindSet.self,
         HapticSet.self,
         MotionGet.self,
         MotionSet.self,
@@ -123,6 +139,7 @@ enum TagRequestTable {
         ModulesGet.self,
         ModulesSet.self,
         NameSet.self,
+        NotifySet.self,
         RawSet.self,
         SignalGet.self,
         SleepSet.self,

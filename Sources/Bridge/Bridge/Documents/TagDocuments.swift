@@ -57,15 +57,21 @@ struct ConnectionDocument: Encodable {
     @OrNull var error: ConnectionErrorDocument?
     @OrNull var retryAt: String?
     @OrNull var retryInMilliseconds: Int64?
+    /// How the last link ended; the key is missing while presence is off.
+    var ended: OrNull<String>?
 
     /// - Parameters:
     ///   - connection: the state of the session.
     ///   - since: when this state began.
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
+    ///   - ended: how the last link ended; nil while presence is off.
     ///   - now: the current time.
-    init(_ connection: TagConnection, since: Timestamp, sighting: TagSighting, lastSeen: Timestamp?, at now: Timestamp)
-    {
+    init(
+        _ connection: TagConnection, since: Timestamp, sighting: TagSighting, lastSeen: Timestamp?,
+        ended: OrNull<String>?, at now: Timestamp
+    ) {
+        self.ended = ended
         state = connection.state.word
         step = connection.state.step
         of = connection.state.step == nil ? nil : TagConnection.totalSteps
@@ -81,7 +87,7 @@ struct ConnectionDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case state, step, of, attempt, since, adapter, radio, rssi, error
+        case state, step, of, attempt, since, adapter, radio, rssi, error, ended
         case retryAt = "retry_at"
         case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"

@@ -7,7 +7,7 @@ struct RecordedEvent: Hashable, Sendable {
     /// Left out are streams (`touch`), values that say nothing about an event (`stats`, `rssi`), the topic with the tag's
     /// serial and address (`info`), and results with these, with names or with values of the tag's store.
     enum Kind: String, CaseIterable, Sendable {
-        case availability, connection, battery, gear, led, gesture
+        case availability, connection, battery, gear, led, gesture, presence, find
         case batteryLevel = "battery/level"
         case batteryForecast = "battery/forecast"
         case touchMode = "touch_mode"
@@ -18,13 +18,17 @@ struct RecordedEvent: Hashable, Sendable {
         case connectionResult = "connection/result"
         case batteryResult = "battery/result"
         case sleepResult = "sleep/result"
+        case findResult = "find/result"
+        case notifyResult = "notify/result"
 
         /// Whether it is a fact, which the broker retains.
         var isFact: Bool {
             switch self {
-            case .availability, .connection, .battery, .batteryLevel, .batteryForecast, .gear, .led, .touchMode: true
+            case .availability, .connection, .battery, .batteryLevel, .batteryForecast, .gear, .led, .touchMode,
+                .presence, .find:
+                true
             case .gesture, .ledResult, .hapticResult, .reflexResult, .touchModeResult, .connectionResult,
-                .batteryResult, .sleepResult:
+                .batteryResult, .sleepResult, .findResult, .notifyResult:
                 false
             }
         }

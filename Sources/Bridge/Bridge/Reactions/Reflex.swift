@@ -55,7 +55,7 @@ extension Reflex.Trigger {
     }
 }
 
-/// The command of a reflex: `led` or `haptic`, and the payload of the command with that name on MQTT, such as
+/// The command of a reflex: `led`, `haptic` or `notify`, and the payload of the command with that name on MQTT, such as
 /// `led flash` or `haptic {"pattern":"constant_on","on_ms":50}`.
 public struct ReflexRequest: Hashable, Sendable {
     /// The command as it was written.
@@ -64,7 +64,9 @@ public struct ReflexRequest: Hashable, Sendable {
     let payload: CommandPayload
 
     /// The commands by their first word.
-    private static let rows: [String: any TagRequest.Type] = ["led": LEDSet.self, "haptic": HapticSet.self]
+    private static let rows: [String: any TagRequest.Type] = [
+        "led": LEDSet.self, "haptic": HapticSet.self, "notify": NotifySet.self,
+    ]
 
     /// Parses a command.
     ///
@@ -73,14 +75,16 @@ public struct ReflexRequest: Hashable, Sendable {
         self.text = text
         let words = text.split(separator: " ", maxSplits: 1)
         guard let row = words.first.flatMap({ Self.rows[String($0)] }) else {
-            throw Problem(text: "does not begin with led or haptic")
+            throw Problem(text: "does not begin with led, haptic or notify")
         }
         self.row = row
         do throws(CommandFailure) {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
             // Whether a command is valid does not depend on the tag.
-            let context = TagRequestContext(
+            var context = TagRequestContext(
                 entry: TagEntry(id: "-", serial: "-"), settings: TagRequestContext.Settings(ledOn: .seconds(1)))
+            // The configuration checks the names of signals.
+            if row is NotifySet.Type, case .text(let name) = payload { context.signals.append(Signal(name: name)) }
             _ = try row.init(payload, in: context)
         } catch {
             throw Problem(text: "is refused: \(error.text)")

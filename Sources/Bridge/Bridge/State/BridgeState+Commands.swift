@@ -175,7 +175,7 @@ extension BridgeState {
         switch receiver {
         case .tag(let position, let row):
             let request = try row.init(
-                payload, in: tags.requestContext(of: position, TagRequestContext.Settings(configuration)))
+                payload, in: requestContext(of: position))
             return try begin(
                 request, of: position, requester, publishesResult: publishesResult, within: timeToLive, at: now)
         case .bridge(let row):
@@ -209,6 +209,9 @@ extension BridgeState {
             request.accepted(by: &tags[position])
             return settle(position, at: now)
         }
+        if request.isImmediate {
+            return performAtOnce(request, of: position, requester, publishesResult: publishesResult, at: now)
+        }
         // Not a method of the tag, which would be copied.
         if !type(of: request).ignoresHold {
             if tags[position].entry.connect == .never { throw tags[position].entry.switchedOffFailure }
@@ -223,6 +226,26 @@ extension BridgeState {
         let settled = settle(position, at: now)
         let sent = sendWaiting(of: position, at: now)
         return settled.isEmpty ? sent : settled + sent
+    }
+}
+
+extension BridgeState {
+    /// Returns what a command to a tag builds upon.
+    mutating func requestContext(of position: Int) -> TagRequestContext {
+        var context = tags.requestContext(of: position, TagRequestContext.Settings(configuration))
+        context.signals = signals
+        return context
+    }
+
+    /// Performs a command that does not wait for its tag.
+    private mutating func performAtOnce(
+        _ request: any TagRequest, of position: Int, _ requester: Requester, publishesResult: Bool, at now: Timestamp
+    ) -> [BridgeAction] {
+        pendingCommands.add(
+            request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
+            isOnlyHere: isOwn(position), within: .zero, at: now)
+        guard let token = pendingCommands.pending.last?.token else { return [] }
+        return succeeded(token, .done, of: position, at: now)
     }
 }
 

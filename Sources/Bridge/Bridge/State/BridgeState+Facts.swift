@@ -10,7 +10,9 @@ extension BridgeState {
         let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
         if state != .poweredOn { seen.removeAll() }
         for position in tags.indices { tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService) }
-        return publish(ended) + settleAll(at: now) + beginWaitingRequests(at: now)
+        let event: Presence.Event = stack.isOutOfService ? .adapterOff : .adapterOn
+        let presence = tags.indices.flatMap { tags[$0].presenceChanged(event, at: now) }
+        return publish(ended + presence) + settleAll(at: now) + beginWaitingRequests(at: now)
     }
 
     mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp) -> [BridgeAction] {

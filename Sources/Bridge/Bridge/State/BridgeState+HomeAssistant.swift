@@ -26,18 +26,23 @@ extension BridgeState {
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
         let (oldChords, oldReflexes, oldGroups) = (configuration.chords, configuration.reflexes, configuration.groups)
+        let oldAwayAfter = configuration.awayAfter
+        let areEntitiesChanged = oldChords != new.chords || (oldAwayAfter == nil) != (new.awayAfter == nil)
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
         tagContext.offlineAfter = new.offlineAfter
         for index in tags.indices { tags[index].link.offlineAfter = new.offlineAfter }
+        signals = Signal.all(new.signals)
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()
         let released = oldChords == new.chords ? [] : chordsChanged(at: now)
+        let presence = oldAwayAfter == new.awayAfter ? [] : presenceConfigured(at: now)
         guard isDiscoveryChanged else {
-            return watch + regrouped + released + publish(oldChords == new.chords ? [] : chordAnnouncements())
+            return watch + regrouped + released + presence
+                + publish(areEntitiesChanged ? changedAnnouncements() : [])
         }
-        return watch + regrouped + released + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        return watch + regrouped + released + presence + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
@@ -46,9 +51,12 @@ extension BridgeState {
         let old = discovery
         let ids = tags.map(\.entry.id.text)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
-        guard discovery != nil else {
+        let isOn = discovery != nil
+        tagContext.hasDiscovery = isOn
+        let finds = tags.indices.flatMap { tags[$0].setFind(isDiscovered: isOn) }
+        guard isOn else {
             return publish(
-                (old?.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) ?? [])
+                finds + (old?.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) ?? [])
                     + topics.ofHomeAssistant.map { .noFact($0) })
         }
         discovery?.setTags(ids)
@@ -57,7 +65,7 @@ extension BridgeState {
         let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
         let topics = withheld.map { discoveryTopics(of: tags[$0].entry.id) }
         return topics.map(BridgeAction.withhold)
-            + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact)
+            + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact + finds)
     }
 }
 
@@ -87,13 +95,13 @@ extension BridgeState {
         return discovery?.announcement(of: tags[position].discovered).map(Publication.init) ?? []
     }
 
-    /// Announces all tags with changed chords, and removes the triggers of chords that no longer exist.
-    private mutating func chordAnnouncements() -> [Publication] {
+    /// Announces all tags with changed entities, and removes those that no longer exist.
+    private mutating func changedAnnouncements() -> [Publication] {
         guard let old = discovery?.documents else { return [] }
         discovery?.adopt(Vocabulary(configuration))
         guard let discovery, discovery.life.hasAnnounced else { return [] }
         return tags.flatMap {
-            discovery.documents.announcement(of: $0.discovered, removing: old.triggers(ofTag: $0.entry.id.text))
+            discovery.documents.announcement(of: $0.discovered, removing: old.components(ofTag: $0.entry.id.text))
         }
         .map(Publication.init)
     }
@@ -179,6 +187,7 @@ extension Vocabulary {
             touchModes: TouchMode.allCases.map(\.word),
             effects: LEDEffect.effects.map(\.word),
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
+            presenceStates: configuration.awayAfter == nil ? [] : Presence.State.allCases.map(\.rawValue),
             hasRadios: !configuration.radios.isEmpty)
     }
 }

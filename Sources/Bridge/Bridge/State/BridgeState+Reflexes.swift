@@ -59,8 +59,7 @@ extension BridgeState {
         do throws(CommandFailure) {
             let position = try tagPosition(target.text)
             let request = try reflex.request.row.init(
-                reflex.request.payload, in: tags.requestContext(of: position, TagRequestContext.Settings(configuration))
-            )
+                reflex.request.payload, in: requestContext(of: position))
             try pendingCommands.checkRoomForReflex(on: target)
             return try begin(request, of: position, requester, publishesResult: true, within: .zero, at: now)
         } catch {

@@ -54,7 +54,7 @@ extension BridgeState {
     }
 
     /// Completes a command to a tag, which has responded.
-    private mutating func succeeded(
+    mutating func succeeded(
         _ token: UInt64, _ response: TagCommandResponse, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
         guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return [] }
@@ -65,6 +65,8 @@ extension BridgeState {
         let settled = settle(position, at: now)
         var actions = publish(results, outcome.publications)
         if !outcome.actions.isEmpty { actions += outcome.actions }
+        if !outcome.commands.isEmpty { actions += perform(outcome.commands, on: tags[position].entry.id) }
+        if let change = outcome.find { actions += findChanged(change, of: position, at: now) }
         return settled.isEmpty ? actions : actions + settled
     }
 

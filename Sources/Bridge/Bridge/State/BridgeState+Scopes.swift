@@ -69,7 +69,7 @@ extension BridgeState {
 
     /// All topics of a tag that another bridge may publish, too.
     mutating func allTopics(of position: Int) -> [String] {
-        tags[position].topics.retained + discoveryTopics(of: tags[position].entry.id)
+        tags[position].retainedTopics + discoveryTopics(of: tags[position].entry.id)
     }
 
     private func presenceTopics(of position: Int) -> [String] {
@@ -98,7 +98,7 @@ extension BridgeState {
         let topics = positions.flatMap { position in
             let id = tags[position].entry.id
             // Discovery begins later, unless this is not the first connection.
-            return peers.lists(id) ? allTopics(of: position) : tags[position].topics.retained
+            return peers.lists(id) ? allTopics(of: position) : tags[position].retainedTopics
         }
         return topics.isEmpty ? [] : [.withhold(topics)]
     }

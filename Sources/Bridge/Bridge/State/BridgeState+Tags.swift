@@ -33,7 +33,8 @@ extension BridgeState {
             if wasConnected, isChanged { pendingCommands.refused.remove(id) }
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
             let counts = isChanged ? listsChanged(at: now) : []
-            return scope.narrowing + publish(publications + health + counts) + scope.widening
+            let lost = wasConnected && isChanged && !finds.isEmpty ? endFind(of: position, isHalting: false) : []
+            return lost + scope.narrowing + publish(publications + health + counts) + scope.widening
                 + refuseWaiting(of: position, at: now) + settle(position, at: now) + sendWaiting(of: position, at: now)
                 + (isChanged ? motionConnectionChanged(of: position, at: now) : [])
         case .information:
@@ -189,7 +190,7 @@ extension BridgeState {
         _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Timestamp
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
-        let gestures = releaseHeldGestures(of: id, at: now)
+        let gestures = releaseHeldGestures(of: id, at: now) + endFind(of: position, isHalting: true)
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
@@ -198,13 +199,13 @@ extension BridgeState {
         let withheld = peers.isKnown(id) ? [BridgeAction.withhold(allTopics(of: position))] : []
         // Facts that are withheld could not be cleared.
         let released =
-            withheld.isEmpty && scopes[id] != nil ? [BridgeAction.republish(tags[position].topics.retained)] : []
+            withheld.isEmpty && scopes[id] != nil ? [BridgeAction.republish(tags[position].retainedTopics)] : []
         scopes.remove(id)
         let tag = tags.remove(at: position)
         seen.solved(tag.entry.serial)
         reflexTable.remove(id)
         tagListChanged()
-        departures.append(.tag(tag.entry, request), retainedTopics: tag.topics.retained, at: now.instant)
+        departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
         return gestures + refused + recording + [.removeTag(id)] + withheld + released
             + publish(events + [infoFact] + discovery + healthChanged(at: now))
@@ -234,7 +235,10 @@ extension BridgeState {
         guard let findings = former.takeDue(at: now.instant) else { return [] }
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {
-            departures.append(.tag(entry, nil), retainedTopics: topics.tag(entry.id).retained, at: now.instant)
+            let topics = topics.tag(entry.id)
+            let presence = configuration.awayAfter == nil ? [] : [topics.presence]
+            let find = discovery == nil ? [] : [topics.find]
+            departures.append(.tag(entry, nil), retainedTopics: topics.retained + presence + find, at: now.instant)
         }
         for name in findings.instances {
             let retained = BridgeTopics(base: topics.base, instance: name).retained

@@ -60,6 +60,10 @@ public struct BridgeState: ~Copyable {
     var groups: GroupTable
     var chords: ChordTable
     var reflexTable: ReflexTable
+    /// The tags that blink until they are found.
+    var finds = FindTable()
+    /// The signals of `notify/set`.
+    var signals: [Signal]
     /// nil before the first connection.
     var isBrokerConnected: Bool?
     /// nil before ``BridgeEvent/stopping``.
@@ -89,7 +93,8 @@ public struct BridgeState: ~Copyable {
             base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
         let context = TagMirror.Context(
             topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords,
-            hasRadios: !configuration.radios.isEmpty, offlineAfter: configuration.offlineAfter)
+            hasRadios: !configuration.radios.isEmpty, offlineAfter: configuration.offlineAfter,
+            awayAfter: configuration.awayAfter, hasDiscovery: configuration.homeAssistant != nil)
         tagContext = context
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
@@ -105,6 +110,7 @@ public struct BridgeState: ~Copyable {
         groups = GroupTable(configuration.groups)
         chords = ChordTable(configuration.chords)
         reflexTable = ReflexTable(configuration.reflexes)
+        signals = Signal.all(configuration.signals)
         gestures.tracing = tracing
         tagListChanged()
         _ = healthChanged(at: startedAt)
@@ -161,7 +167,10 @@ extension BridgeState {
             return []
         }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
-        if case .tag(let id, .gesture(let gesture)) = event { return self.gesture(gesture, of: id, at: now) }
+        if case .tag(let id, .gesture(let gesture)) = event {
+            let actions = self.gesture(gesture, of: id, at: now)
+            return finds.isEmpty ? actions : actions + found(id)
+        }
         defer { deadline = shutdown == nil ? nextDeadline() : nil }
         return actions(for: event, at: now)
     }
@@ -228,7 +237,8 @@ extension BridgeState {
         let results = pendingCommands.removeAll().flatMap { command in
             pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
-        let facts = tags.indices.flatMap { tags[$0].stop(at: now) }
+        let finds = finds.tags.compactMap(tags.position).flatMap { tags[$0].findChanged(isOn: false) }
+        let facts = finds + tags.indices.flatMap { tags[$0].stop(at: now) }
         let records = tags.indices.compactMap { tags[$0].store() }
         let recording = endRecording(.removed, at: now)
         let scan = scan.end() ? [scanFact] + foundFact : []
@@ -258,7 +268,11 @@ extension BridgeState {
             + again
             + idle
             + endScanInTime(at: now) + endRecordingInTime(at: now) + logDue(at: now) + departed + records
-            + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now)
+            + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now) + findsDue(at: now)
+    }
+
+    mutating func updateDeadline() {
+        deadline = nextDeadline()
     }
 
     private func nextDeadline() -> Instant? {
@@ -279,6 +293,7 @@ extension BridgeState {
         earliest.lower(to: logStream?.deadline)
         earliest.lower(to: tags.deadline)
         earliest.lower(to: chords.deadline)
+        earliest.lower(to: finds.deadline)
         return earliest
     }
 }

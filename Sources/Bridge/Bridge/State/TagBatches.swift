@@ -63,7 +63,9 @@ extension BridgeState {
     /// Publishes all facts of the bridge and the tags.
     mutating func started(at now: Timestamp) -> [BridgeAction] {
         let first = work.facts.begin(tags.map(\.entry.id), at: now.instant)
-        return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now)
+        let withdrawn = withdrawPresence()
+        return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now) + publish(withdrawn)
+            + tags.indices.compactMap { withdrawn.isEmpty ? nil : tags[$0].store() }
     }
 
     /// Connects or disconnects all tags as Bluetooth allows.

@@ -56,11 +56,19 @@ struct TagFindings {
             let signal = tag.sighting.rssi.map { " at \($0) dBm" } ?? ""
             return Finding(.received, .ok, "received \(lastSeen.ago(at: now))\(signal)")
         }
+        if let since = sleepingSince {
+            return Finding(.received, .skipped, "the tag sleeps since \(since). \(TagAdvice.sleeps)")
+        }
         let silence = tag.lastSeen.map { "last received \($0.ago(at: now))" } ?? "not received since the bridge started"
         guard isAwaited else {
             return Finding(.received, .skipped, "\(silence): the bridge does not wait for it now")
         }
         return Finding(.received, .failed, silence, remedies: remediesOfSilence)
+    }
+
+    /// Since when the tag sleeps; nil if it does not, or if presence is off.
+    private var sleepingSince: String? {
+        tag.presence.flatMap { $0.state == .asleep ? $0.since.text : nil }
     }
 
     /// Whether the bridge scans for the tag, or the last command could not reach it. Without a scan, silence means nothing.
@@ -125,8 +133,9 @@ struct TagFindings {
         if let failure = tag.link.failure {
             return Finding(.link, .failed, "not connected: \(failure.text)", remedies: [failure.code.hint])
         }
-        if tag.link.intent.restsUntil != nil {
-            return Finding(.link, .ok, "not connected, because it was sent to sleep")
+        if tag.link.intent.restsUntil != nil || sleepingSince != nil {
+            let reason = sleepingSince == nil ? "it was sent to sleep" : "it sleeps"
+            return Finding(.link, .ok, "not connected, because \(reason)")
         }
         if tag.entry.connect == .onDemand, !tag.link.intent.isWanted {
             return Finding(.link, .ok, "not connected, because no command is waiting")

@@ -7,7 +7,7 @@ extension TagMirror {
     func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
             + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + radiosFact
-            + rarePublications
+            + presenceFacts + findFacts + rarePublications
     }
 
     /// The topics of facts whose value is unknown.
@@ -25,7 +25,9 @@ extension TagMirror {
     }
 
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
-        ConnectionDocument(link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen, at: now)
+        ConnectionDocument(
+            link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen,
+            ended: presence.map { OrNull(wrappedValue: $0.ended?.word) }, at: now)
     }
 
     var batteryFacts: [Publication] {

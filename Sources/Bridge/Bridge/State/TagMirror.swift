@@ -43,6 +43,10 @@ struct TagMirror: Sendable {
 
     /// The tag's record in the state file; nil if there is none.
     private var stored: TagRecord?
+    /// Whether the tag blinks until it is found.
+    var find: FindFact { didSet { isRecordSet = true } }
+    /// Whether the tag is near; nil while that is not configured.
+    var presence: Presence? { didSet { isRecordSet = true } }
     /// The battery level in the state file.
     private var storedBattery: TagRecord.Battery? { didSet { isRecordSet = true } }
     /// The history of the battery in its state file.
@@ -91,6 +95,8 @@ struct TagMirror: Sendable {
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         knownAddress = self.sighting.address
         lastGear = record?.lastGear
+        find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
+        presence = context.awayAfter.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
     }
 
     /// The values that all tags of a bridge share.
@@ -103,6 +109,10 @@ struct TagMirror: Sendable {
         var hasRadios = false
         /// How long a tag stays available after its link was lost.
         var offlineAfter = Duration.zero
+        /// How long a tag may be silent after its link was lost; nil while presence is off.
+        var awayAfter: Duration?
+        /// Whether Home Assistant discovery is on.
+        var hasDiscovery = false
     }
 
     /// Whether gear is attached; nil until the tag reports it.
@@ -146,6 +156,7 @@ struct TagMirror: Sendable {
         deadline.lower(to: gearLED.offAt)
         deadline.lower(to: radios?.due)
         if !rareFacts.isEmpty { deadline.lower(to: rareFacts[0].motion?.deadline) }
+        deadline.lower(to: presence?.deadline)
         return deadline
     }
 
@@ -154,8 +165,12 @@ struct TagMirror: Sendable {
         TagRecord(
             id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name.map { ExactText($0) },
             isHeld: link.intent.isHeld,
-            lastGear: lastGear, battery: storedBattery, history: storedHistory)
+            lastGear: lastGear, battery: storedBattery, history: storedHistory, presence: presence?.stored,
+            isFindUsed: find.isUsed)
     }
+
+    /// Whether the state file has a presence of the tag.
+    var hasStoredPresence: Bool { stored?.presence != nil }
 
     /// Returns an action that stores the record; nil if it has not changed.
     mutating func store() -> BridgeAction? {
@@ -178,9 +193,10 @@ struct TagMirror: Sendable {
 extension TagMirror {
     /// Handles a session event, except gestures and responses.
     mutating func handle(_ event: TagEvent, at now: Timestamp) -> [Publication] {
-        if isConnected { lastSeen = now }
+        let lastSeen = lastSeen
+        if isConnected { self.lastSeen = now }
         switch event {
-        case .connection(let connection): return connectionChanged(to: connection, at: now)
+        case .connection(let connection): return connectionChanged(to: connection, lastSeen: lastSeen, at: now)
         case .information(let component): return informationReported(component)
         case .battery(let battery): return batteryReported(battery, at: now)
         case .gear(let gear): return gearReported(gear, at: now)
@@ -222,19 +238,23 @@ extension TagMirror {
         return [infoFact]
     }
 
-    private mutating func connectionChanged(to new: TagConnection, at now: Timestamp) -> [Publication] {
+    private mutating func connectionChanged(
+        to new: TagConnection, lastSeen earlier: Timestamp?, at now: Timestamp
+    ) -> [Publication] {
+        var new = new
+        let presence = presenceChanged(by: &new, lastSeen: earlier, at: now)
         // The link is down: its measurements do not apply to the next one.
         if link.connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
         let change = link.changed(to: new, at: now)
         if isConnected { lastSeen = now }
         switch change {
-        case .none: return []
-        case .progress: return [connectionFact(at: now)]
+        case .none: return presence
+        case .progress: return [connectionFact(at: now)] + presence
         case .state(let isReconnect):
             if isConnected { knownAddress = sighting.address ?? knownAddress }
             if isReconnect { counters.reconnects += 1 }
-            return [availabilityFact, connectionFact(at: now)] + (isReconnect ? statsChanged(at: now) : [])
-                + loadChanged(at: now)
+            return [availabilityFact, connectionFact(at: now)] + presence
+                + (isReconnect ? statsChanged(at: now) : []) + loadChanged(at: now)
         }
     }
 
@@ -313,6 +333,7 @@ extension TagMirror {
         }
         let isSameRadio = adapter == sighting.adapter && radio == sighting.radio
         publications += isSameRadio && !isFirstOfMinute ? [] : [connectionFact(at: now)]
+        if new.rssi != nil { publications += presenceChanged(.received(rssi: new.rssi), at: now) }
         return publications
     }
 
@@ -365,7 +386,7 @@ extension TagMirror {
             tagLED.turnOff()
             publications.append(ledFact)
         }
-        return publications
+        return publications + presenceDue(at: now)
     }
 
     /// Handles the end of the bridge.

@@ -37,6 +37,11 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var allowsRawData: Bool
     /// The settings of motion data (`imu`).
     public var motion: MotionConfiguration
+    /// How long a tag may be silent after its link was lost before it is gone (`presence.away_after_s`); nil while presence
+    /// is off.
+    public var awayAfter: Duration?
+    /// The configured signals of `notify/set` (`signals`).
+    public var signals: [Signal]
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
@@ -59,7 +64,9 @@ public struct BridgeConfiguration: Equatable, Sendable {
         radios: [String] = [],
         offlineAfter: Duration = .zero,
         allowsRawData: Bool = false,
-        motion: MotionConfiguration = MotionConfiguration()
+        motion: MotionConfiguration = MotionConfiguration(),
+        awayAfter: Duration? = nil,
+        signals: [Signal] = []
     ) {
         self.radios = radios
         self.offlineAfter = offlineAfter
@@ -79,6 +86,8 @@ public struct BridgeConfiguration: Equatable, Sendable {
         self.watchesFleet = watchesFleet
         self.allowsRawData = allowsRawData
         self.motion = motion
+        self.awayAfter = awayAfter
+        self.signals = signals
     }
 }
 

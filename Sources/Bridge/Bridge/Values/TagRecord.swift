@@ -36,6 +36,20 @@ public struct TagRecord: Equatable, Sendable {
         }
     }
 
+    /// The last published presence.
+    public struct Presence: Hashable, Sendable {
+        /// `here`, `asleep`, `gone` or `unknown`.
+        public var state: String
+        /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
+        public var unixMilliseconds: Int64
+
+        /// Creates a presence.
+        public init(state: String, unixMilliseconds: Int64) {
+            self.state = state
+            self.unixMilliseconds = unixMilliseconds
+        }
+    }
+
     /// The tag's name in topics.
     public var id: TagID
     /// The serial printed on it.
@@ -52,6 +66,10 @@ public struct TagRecord: Equatable, Sendable {
     public var battery: Battery?
     /// The earlier battery levels.
     public var history: BatteryHistory
+    /// Whether the tag was near; nil while that is not configured.
+    public var presence: Presence?
+    /// Whether `T/find` was ever published because of a search.
+    public var isFindUsed = false
 
     /// Creates a record.
     public init(
@@ -62,7 +80,9 @@ public struct TagRecord: Equatable, Sendable {
         isHeld: Bool = false,
         lastGear: Gear? = nil,
         battery: Battery? = nil,
-        history: BatteryHistory = BatteryHistory()
+        history: BatteryHistory = BatteryHistory(),
+        presence: Presence? = nil,
+        isFindUsed: Bool = false
     ) {
         self.id = id
         self.serial = serial
@@ -72,5 +92,7 @@ public struct TagRecord: Equatable, Sendable {
         self.lastGear = lastGear
         self.battery = battery
         self.history = history
+        self.presence = presence
+        self.isFindUsed = isFindUsed
     }
 }

@@ -143,7 +143,8 @@ struct ConfigurationFindings {
             entry.key == "<<"
             ? "keys of another section cannot be merged; write them here" : "unknown key\(hint)"
         add(
-            problem, path: path.isEmpty ? entry.key : DisplayText.path(path, entry.key), at: entry.origin,
+            problem, path: path.isEmpty ? DisplayText.escaped(entry.key) : DisplayText.path(path, entry.key),
+            at: entry.origin,
             allowed: allowed.joined(separator: ", "))
     }
 

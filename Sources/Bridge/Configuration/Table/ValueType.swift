@@ -189,7 +189,7 @@ extension ValueType where Value == String {
 
     /// The command of a reflex.
     static var reflexRequest: ValueType {
-        let schema: SchemaNode = ["type": "string", "pattern": "^ *(led|haptic) ", "maxLength": 1024]
+        let schema: SchemaNode = ["type": "string", "pattern": "^ *(led|haptic|notify) ", "maxLength": 1024]
         return ValueType(schema, text: { $0 }, in: { .reflexRequest($0.reflexProblem) })
     }
 

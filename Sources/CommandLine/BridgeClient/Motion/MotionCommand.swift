@@ -35,7 +35,7 @@ enum MotionCommand {
 
     static let row = Command<any CommandAction>(
         name: "imu",
-        summary: "record with the motion sensor of a tag, and read recordings",
+        summary: "record the motion of a tag, and read recordings",
         details: [
             "record starts a recording on the tag, stop ends it, sessions lists what is",
             "stored, and download transfers a session to the folder imu.folder of the",
@@ -55,8 +55,9 @@ enum MotionCommand {
         values: [
             "ACTION is one of " + Action.allCases.prefix(6).map(\.rawValue).joined(separator: ", ") + ",",
             Action.allCases.dropFirst(6).map(\.rawValue).joined(separator: ", ")
-                + ". TARGET is the tag's ID; for parse a file",
-            "such as run-1.bin. NAME is a session, for record, download and erase.",
+                + ". TARGET is the tag's ID;",
+            "for parse a file such as run-1.bin. NAME is a session.",
+            "It is for record, download and erase.",
         ],
         json: [
             #"parse: {"session","group","campaign","product","subject","accelerometer_hz","#,

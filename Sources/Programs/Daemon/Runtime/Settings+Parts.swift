@@ -8,6 +8,7 @@ import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
+import Time
 
 /// What the user has decided, in the words of each part.
 extension Settings {
@@ -38,7 +39,9 @@ extension Settings {
             radios: bluetooth.radios.map { $0.map(\.name) } ?? [],
             offlineAfter: defaults.offlineAfter,
             allowsRawData: allowsRawData,
-            motion: MotionConfiguration(hasFolder: motion.folder != nil, idle: motion.idle))
+            motion: MotionConfiguration(hasFolder: motion.folder != nil, idle: motion.idle),
+            awayAfter: presence.isEnabled ? presence.awayAfter : nil,
+            signals: signals.map(\.signal))
     }
 
     /// For the connections.
@@ -85,6 +88,15 @@ extension ReflexSettings {
             return nil
         }
         return Reflex(on: trigger, from: Set(sources ?? []), to: tag, request: request, cooldown: cooldown)
+    }
+}
+
+extension SignalSettings {
+    /// For the mapping of tags to topics.
+    fileprivate var signal: Signal {
+        Signal(
+            name: name, color: color, pattern: pattern, durationMilliseconds: duration.milliseconds, haptic: haptic,
+            plays: Int64(plays))
     }
 }
 

@@ -31,6 +31,18 @@ struct StoredTag: Encodable, Hashable, Sendable {
         }
     }
 
+    /// The last published presence.
+    struct Presence: Encodable, Hashable, Sendable {
+        var state: String
+        /// Milliseconds since 1970-01-01T00:00:00Z.
+        var since: Int64
+
+        enum CodingKeys: String, CodingKey {
+            case state
+            case since = "since_ms"
+        }
+    }
+
     /// The pairing serial.
     var serial: String
     /// The tag's name in topics.
@@ -47,9 +59,13 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var lastGear: Gear?
     /// nil if unknown.
     var battery: Battery?
+    /// nil while presence is not configured.
+    var presence: Presence?
+    /// true after the first search for the tag; otherwise nil.
+    var find: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery
+        case serial, id, address, name, held, paired, battery, presence, find
         case lastGear = "last_gear"
     }
 }
@@ -118,7 +134,8 @@ extension StoredTag {
             serial: serial, id: id, address: document["address"]?.string,
             name: document["name"]?.string.map { ExactText($0) }, held: held, paired: paired,
             lastGear: document["last_gear"].flatMap { Gear($0) },
-            battery: document["battery"].flatMap { Battery($0) })
+            battery: document["battery"].flatMap { Battery($0) },
+            presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag)
     }
 }
 
@@ -128,6 +145,13 @@ extension StoredTag.Battery {
             let charging = document["charging"]?.flag, let time = document["time_ms"]?.integer
         else { return nil }
         self.init(level: UInt8(level), charging: charging, time: time)
+    }
+}
+
+extension StoredTag.Presence {
+    fileprivate init?(_ document: JSONValue) {
+        guard let state = document["state"]?.string, let since = document["since_ms"]?.integer else { return nil }
+        self.init(state: state, since: since)
     }
 }
 
@@ -153,7 +177,9 @@ extension StoredTag {
             lastGear: record.lastGear.map { Gear(vendorID: $0.vendorID, productID: $0.productID, name: $0.name) },
             battery: record.battery.map {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
-            })
+            },
+            presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
+            find: record.isFindUsed ? true : nil)
     }
 
     /// The record for the bridge.
@@ -169,6 +195,8 @@ extension StoredTag {
             },
             battery: battery.map {
                 TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
-            })
+            },
+            presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
+            isFindUsed: find ?? false)
     }
 }

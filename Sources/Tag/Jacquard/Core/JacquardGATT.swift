@@ -56,7 +56,8 @@ extension TagConnectionError {
 
     /// Creates an error with a given code and the stack's name and text.
     init(_ code: Code, _ error: BluetoothError) {
-        self.init(code, error.text, stackName: error.name.isEmpty ? nil : error.name)
+        self.init(
+            code, error.text, stackName: error.name.isEmpty ? nil : error.name, linkEnd: error.end.map(LinkEnd.init))
     }
 
     /// The error of a bonded tag that refuses the bond: it was reset, or paired with another host.
@@ -71,5 +72,17 @@ extension TagConnectionError {
     static func unusable(_ state: CentralState) -> TagConnectionError {
         TagConnectionError(
             .bluetoothPowerOff, state == .poweredOff ? "Bluetooth is off" : "Bluetooth cannot be used: \(state)")
+    }
+}
+
+extension LinkEnd {
+    /// Converts the value of the Bluetooth stack.
+    init(_ end: BluetoothError.DisconnectReason) {
+        self =
+            switch end {
+            case .remote: .remote
+            case .timeout: .timeout
+            case .local: .local
+            }
     }
 }

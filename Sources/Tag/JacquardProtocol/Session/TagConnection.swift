@@ -95,12 +95,26 @@ public struct TagConnectionError: Error, Equatable, Sendable {
     /// The error name of the Bluetooth stack, such as `org.bluez.Error.Failed`; nil if there is none.
     public var stackName: String?
 
+    /// How the link ended; nil if none has, or if the Bluetooth stack does not say.
+    public var linkEnd: LinkEnd?
+
     /// Creates an error.
-    public init(_ code: Code, _ text: String, stackName: String? = nil) {
+    public init(_ code: Code, _ text: String, stackName: String? = nil, linkEnd: LinkEnd? = nil) {
         self.code = code
         self.text = text
         self.stackName = stackName
+        self.linkEnd = linkEnd
     }
+}
+
+/// How a link ended.
+public enum LinkEnd: Equatable, Sendable, CaseIterable {
+    /// The tag has ended it.
+    case remote
+    /// Nothing was received any more.
+    case timeout
+    /// This host has ended it.
+    case local
 }
 
 /// An event of a tag's session.

@@ -304,6 +304,13 @@ export function forecastText(forecast, now) {
   return hours < 48 ? `about ${Math.round(hours)} h left` : `about ${Math.round(hours / 24)} days left`;
 }
 
+// What a presence says about a tag; "" if the bridge publishes none.
+export function presenceText(presence, now) {
+  if (!presence?.state) return "";
+  const advice = presence.state === "asleep" ? ". Touch it or move it; it advertises for one minute then" : "";
+  return `${words(presence.state)} (${age(presence.since, now)})${advice}`;
+}
+
 export function words(text) {
   return String(text ?? "").replaceAll("_", " ");
 }

@@ -2,7 +2,7 @@
 
 import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
-import {age, batteryText, clockTime, forecastText, words} from "./model.js";
+import {age, batteryText, clockTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
@@ -57,6 +57,9 @@ export function tagPage(root, {model, connection, go}, id) {
     make("label", {}, "More", hapticPattern), button("Play pattern", () => playHaptic(hapticPattern.value)),
     button("Stop", () => playHaptic("stop")));
 
+  const find = button("", () => send("find/set", find.dataset.word, results["find/set"]));
+  const finding = control("Find", "find/set", find);
+
   const modes = ["gesture", "continuous"].map(value =>
     make("input", {type: "radio", name: "mode", value, onchange: () => send("touch_mode/set", {touch_mode: value}, results["touch_mode/set"])}));
   const lines = touchLines();
@@ -95,7 +98,7 @@ export function tagPage(root, {model, connection, go}, id) {
   const causes = new Map();
   const gap = make("p", {class: "quiet"});
   const content = make("div", {hidden: true},
-    ...[make("section", {class: "panel"}, ...[led, haptic, touch].filter(Boolean))].filter(panel => panel.childElementCount > 0),
+    ...[make("section", {class: "panel"}, ...[led, haptic, finding, touch].filter(Boolean))].filter(panel => panel.childElementCount > 0),
     make("div", {class: "columns"},
       make("section", {class: "panel"}, make("h2", {}, "Gestures"), gap,
         make("table", {id: "gestures"}, make("thead", {}, make("tr", {}, ...["Time", "Gesture", "Number"].map(text => make("th", {scope: "col", class: text === "Number" ? "number" : null}, text)))), gestureBody)),
@@ -157,6 +160,8 @@ export function tagPage(root, {model, connection, go}, id) {
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;
     setText(connect, wanted === "connect" ? "Connect" : "Disconnect");
+    find.dataset.word = tag.find === "on" ? "stop" : "start";
+    setText(find, tag.find === "on" ? "Stop blinking" : "Let it blink");
     for (const mode of modes) mode.checked = mode.value === tag.touch_mode;
     const isContinuous = tag.touch_mode === "continuous";
     if (isContinuous !== wasContinuous) {
@@ -174,6 +179,7 @@ export function tagPage(root, {model, connection, go}, id) {
     const info = tag.info ?? {}, gear = tag.gear ?? {}, stats = tag.stats ?? {};
     const rows = [
       ["Serial", info.serial], ["Bridge", info.bridge], ["Battery", batteryText(tag.battery) + (tag.battery?.time ? ` (${age(tag.battery.time, now)})` : "")], ["Battery lasts", forecast],
+      ["Presence", presenceText(tag.presence, now)],
       ["Signal", model.isOnline(id) && typeof tag.rssi === "number" ? `${tag.rssi} dBm` : ""],
       ["Gear", gear.attached ? [gear.vendor, gear.product].filter(Boolean).join(" ") : "none attached"],
       ["Firmware", info.firmware], ["Address", info.address],

@@ -54,6 +54,8 @@ const types = {
     }),
     battery: object({level: number, charging: flag, time: text}),
     forecast: object({empty: text}),
+    find: text,
+    presence: object({state: text, since: text, inferred: flag}),
     gear: object({attached: flag, vendor: label, product: label, capabilities: list(label)}),
     info: object({name: label, tag_name: label, bridge: label, serial: label, firmware: label, address: label}),
     stats: object({reconnects: number, lost_fragments: number, expired: number}),

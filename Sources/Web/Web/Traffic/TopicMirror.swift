@@ -75,7 +75,7 @@ struct TopicMirror {
     var filters: [String] {
         let tag = [
             "availability", "connection", "battery", "battery/forecast", "gear", "info", "touch_mode", "led", "rssi",
-            "radios", "gesture", "stats", "+/result",
+            "radios", "presence", "find", "gesture", "stats", "+/result",
         ]
         let bridge = [
             "state", "info", "health", "adapter", "scan", "tags", "pairing", "advertisement", "event", "log",

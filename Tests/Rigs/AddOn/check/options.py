@@ -21,6 +21,7 @@ WITHOUT_OPTION = {
     "mqtt.prefer_first": "as mqtt.hosts",
     "log.format": "the supervisor shows text",
     "fleet": "as mqtt.hosts",
+    "signals": "the supervisor shows two levels of options",
     "groups": "Home Assistant has groups of lights",
     "reflexes": "the broker and Home Assistant run on the same host: an automation does the same",
     "metrics": "no other program reads files of the container",

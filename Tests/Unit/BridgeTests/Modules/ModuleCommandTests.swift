@@ -42,8 +42,6 @@ struct ModuleCommandTests {
         #expect(lines.first?.contains(#""data":{"modules":[{"enabled":true"#) == true)
         #expect(lines.last == Self.line(isEnabled: true))
         #expect(scene.publications.last?.isRetained == true)
-        scene.handle(.brokerDisconnected)
-        #expect(scene.handle(.brokerConnected).contains(Self.line(isEnabled: true)))
     }
 
     @Test(

@@ -1,8 +1,9 @@
 import Bluetooth
-import Bridge
 import JacquardProtocol
 import Testing
 
+@testable import Bridge
+@testable import Configuration
 @testable import Daemon
 
 @Suite("Values that the daemon passes on")
@@ -15,6 +16,11 @@ struct ConversionTests {
         ]
         for (stack, bridge) in states { #expect(AdapterFacts.State(stack) == bridge) }
         #expect(Set(states.map(\.1)) == Set(AdapterFacts.State.allCases))
+    }
+
+    @Test("are the same names of built-in signals")
+    func signals() {
+        #expect(Signal.builtIn.map(\.name) == SignalSettings.builtInNames)
     }
 
     @Test(

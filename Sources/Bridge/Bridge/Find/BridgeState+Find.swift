@@ -1,0 +1,115 @@
+import JacquardProtocol
+import Time
+
+/// `T/find`: whether a tag blinks. It is published since its first use, and always while Home Assistant discovery is on.
+struct FindFact: Hashable, Sendable {
+    var isOn = false
+    /// Whether the tag was ever searched for.
+    var isUsed: Bool
+    /// Whether Home Assistant discovery is on.
+    var isDiscovered: Bool
+
+    /// Whether it is published.
+    var isShown: Bool { isUsed || isDiscovered }
+}
+
+extension TagMirror {
+    /// `T/find`; nothing before its first use.
+    var findFacts: [Publication] {
+        find.isShown ? [.fact(topics.find, word: find.isOn ? "on" : "off")] : []
+    }
+
+    /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
+    mutating func findChanged(isOn: Bool) -> [Publication] {
+        let wasLit = tagLED.isOn
+        self[led: .tag].turnOff()
+        self[led: .gear].turnOff()
+        let light = wasLit ? [ledFact] : []
+        guard isOn != find.isOn else { return light }
+        find.isOn = isOn
+        if isOn { find.isUsed = true }
+        return light + findFacts
+    }
+
+    /// Handles a changed setting of Home Assistant discovery.
+    mutating func setFind(isDiscovered: Bool) -> [Publication] {
+        guard find.isDiscovered != isDiscovered else { return [] }
+        find.isDiscovered = isDiscovered
+        return find.isShown ? findFacts : [.noFact(topics.find)]
+    }
+
+    /// The parts of the tag and its gear that can be noticed, except the tag's own LED.
+    fileprivate var findableGear: Set<Capability> {
+        (gear?.value?.capabilities ?? []).intersection([.led, .haptic])
+    }
+}
+
+extension BridgeState {
+    /// Performs a successful `find/set`.
+    mutating func findChanged(_ change: FindChange, of position: Int, at now: Timestamp) -> [BridgeAction] {
+        let id = tags[position].entry.id
+        switch change {
+        case .start(let duration):
+            finds.start(id, for: duration, at: now.instant)
+            let facts = publish(tags[position].findChanged(isOn: true))
+            return facts + blinkGear(of: position, for: min(duration, FindTable.round))
+        case .stop:
+            let starts = pendingCommands.tokens(of: id) { $0 is FindSet }
+            return starts.flatMap { fail($0, .cancelledByStop, at: now) } + endFind(of: position, isHalting: true)
+        }
+    }
+
+    /// Ends the blinking of a tag, if it blinks.
+    mutating func endFind(of position: Int, isHalting: Bool) -> [BridgeAction] {
+        let id = tags[position].entry.id
+        guard finds.end(id) else { return [] }
+        var commands: [TagCommand] = []
+        if isHalting, tags[position].isConnected {
+            let gear = tags[position].findableGear
+            commands = [.playLEDPattern(.haltAll, on: .tag)]
+            if gear.contains(.led) { commands.append(.playLEDPattern(.haltAll, on: .gear)) }
+            if gear.contains(.haptic) { commands.append(.playHaptic(.stop)) }
+        }
+        return perform(commands, on: id) + publish(tags[position].findChanged(isOn: false))
+    }
+
+    /// Ends the blinking of a tag that was touched.
+    mutating func found(_ id: TagID) -> [BridgeAction] {
+        defer { updateDeadline() }
+        return tags.position(of: id).map { endFind(of: $0, isHalting: true) } ?? []
+    }
+
+    /// Continues or ends the blinking of tags.
+    mutating func findsDue(at now: Timestamp) -> [BridgeAction] {
+        guard !finds.isEmpty else { return [] }
+        let (rounds, ended) = finds.takeDue(at: now.instant)
+        return rounds.flatMap { round -> [BridgeAction] in
+            guard let position = tags.position(of: round.tag) else { return [] }
+            let light = TagCommand.playLEDPattern(.finding(for: round.duration), on: .tag)
+            return perform([light], on: round.tag) + blinkGear(of: position, for: round.duration)
+        } + ended.compactMap(tags.position).flatMap { publish(tags[$0].findChanged(isOn: false)) }
+    }
+
+    private mutating func blinkGear(of position: Int, for duration: Duration) -> [BridgeAction] {
+        let gear = tags[position].findableGear
+        var commands: [TagCommand] = []
+        if gear.contains(.led) { commands.append(.playLEDPattern(.finding(for: duration), on: .gear)) }
+        if gear.contains(.haptic) { commands.append(.playHaptic(.finding(for: duration))) }
+        return perform(commands, on: tags[position].entry.id)
+    }
+
+    /// Sends commands whose results are ignored.
+    mutating func perform(_ commands: [TagCommand], on id: TagID) -> [BridgeAction] {
+        commands.map { .perform($0, on: id, token: pendingCommands.unusedToken()) }
+    }
+}
+
+extension PendingCommands {
+    /// The commands of a tag that meet a condition, sent or not.
+    func tokens(of tag: TagID, where isMeant: (any TagRequest) -> Bool) -> [UInt64] {
+        pending.compactMap { command in
+            guard case .tag(tag, let request) = command.work, isMeant(request), !request.isImmediate else { return nil }
+            return command.token
+        }
+    }
+}

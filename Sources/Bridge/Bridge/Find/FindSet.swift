@@ -1,0 +1,68 @@
+import JacquardProtocol
+import Time
+
+/// `find/set`: lets a tag blink and vibrate, `start` for `for_s` or until `stop`.
+struct FindSet: TagRequest {
+    static let name = "find/set"
+    static let keys = ["find", "for_s"]
+
+    /// How long; nil to stop.
+    private let duration: Duration?
+
+    /// The range of `for_s`.
+    private static let seconds: ClosedRange<UInt32> = 5...300
+    private static let standardSeconds: UInt32 = 60
+    private static let words = [Word("start", true), Word("stop", false)]
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        let isStart: Bool?
+        var seconds: UInt32?
+        switch payload {
+        case .empty: isStart = nil
+        case .text(let text): isStart = try CommandArguments(bareWord: text).word("payload", of: Self.words)
+        case .object(let arguments):
+            isStart = try arguments.word("find", of: Self.words)
+            seconds = try arguments.integer("for_s", Self.seconds)
+        }
+        let starts = try CommandArguments.required(isStart, "find", mayBe: Self.words.listed())
+        duration = starts ? .seconds(Int64(seconds ?? Self.standardSeconds)) : nil
+    }
+
+    var isImmediate: Bool { duration == nil }
+
+    /// The first blinking of the tag: its response is the result.
+    var command: TagCommand? {
+        duration.map { .playLEDPattern(.finding(for: min($0, FindTable.round)), on: .tag) }
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        TagRequestOutcome(find: duration.map { .start($0) } ?? .stop)
+    }
+}
+
+/// What a successful `find/set` does.
+enum FindChange: Sendable {
+    case start(Duration)
+    case stop
+}
+
+extension LEDPattern {
+    /// White at full brightness, twice a second.
+    static func finding(for duration: Duration) -> LEDPattern {
+        LEDPattern(
+            kind: .custom,
+            frames: [
+                Frame(color: .white, lengthMilliseconds: 250), Frame(color: .black, lengthMilliseconds: 250),
+            ], durationMilliseconds: UInt32(clamping: duration.milliseconds), playType: .play, isResumable: false)
+    }
+}
+
+extension HapticPattern {
+    /// Strong vibration, once a second.
+    static func finding(for duration: Duration) -> HapticPattern {
+        let plays = max(1, min(256, duration.milliseconds / 1_000))
+        return HapticPattern(
+            symbol: .constantOn, onMilliseconds: 400, offMilliseconds: 600, maxAmplitudePercent: 100,
+            repeatNMinusOne: UInt8(plays - 1))
+    }
+}

@@ -1,0 +1,138 @@
+import JSON
+import JacquardProtocol
+
+/// A named signal of a tag: a pattern of its LED and of the motor of its gear.
+public struct Signal: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// A colour as in `led/set`; nil: the LED stays as it is.
+    public var color: String?
+    /// A pattern as in `led/set`.
+    public var pattern: String
+    /// How long the LED plays it, in milliseconds.
+    public var durationMilliseconds: Int64
+    /// A pattern as in `haptic/set`; nil: the gear does not vibrate.
+    public var haptic: String?
+    /// How often it is played.
+    public var plays: Int64
+
+    /// Describes a signal.
+    public init(
+        name: String, color: String? = nil, pattern: String = "solid", durationMilliseconds: Int64 = 1_000,
+        haptic: String? = nil, plays: Int64 = 1
+    ) {
+        self.name = name
+        self.color = color
+        self.pattern = pattern
+        self.durationMilliseconds = durationMilliseconds
+        self.haptic = haptic
+        self.plays = plays
+    }
+
+    /// The signal of a text that is no name.
+    static let defaultName = "default"
+
+    /// The signals that exist without configuration.
+    public static let builtIn = [
+        Signal(
+            name: defaultName, color: "white", pattern: "double_blink", durationMilliseconds: 2_000, haptic: "short"),
+        Signal(
+            name: "doorbell", color: "orange", pattern: "double_blink", durationMilliseconds: 2_000, haptic: "long",
+            plays: 2),
+        Signal(name: "success", color: "green", haptic: "short"),
+        Signal(name: "failure", color: "red", haptic: "long"),
+        Signal(
+            name: "warning", color: "yellow", pattern: "triple_blink", durationMilliseconds: 2_000, haptic: "short",
+            plays: 2),
+        Signal(
+            name: "alarm", color: "red", pattern: "single_blink", durationMilliseconds: 2_000, haptic: "long", plays: 5),
+    ]
+
+    /// The built-in signals, replaced by configured ones of the same name, and the other configured ones.
+    static func all(_ configured: [Signal]) -> [Signal] {
+        guard !configured.isEmpty else { return builtIn }
+        let names = Set(configured.map(\.name))
+        return builtIn.filter { !names.contains($0.name) } + configured
+    }
+}
+
+/// `notify/set`: plays a signal. `message` is a text for people, which counts as the name of a signal if it is one.
+struct NotifySet: TagRequest {
+    static let name = "notify/set"
+    static let keys = ["signal", "message"]
+
+    private let light: (state: LightState, pattern: LEDPattern)?
+    private let haptic: HapticPattern?
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        let signal = try Self.signal(payload, of: context.signals)
+        if let color = signal.color {
+            let arguments = LEDArgumentsOfSignal(signal, color)
+            let led = try LEDArguments(arguments.arguments, in: context)
+            guard case .on(let state, let pattern) = led.intent else {
+                throw CommandFailure(.invalidArgument, "The signal \(signal.name.quoted) switches the LED off")
+            }
+            light = (state, pattern)
+        } else {
+            light = nil
+        }
+        haptic = try signal.haptic.map { word throws(CommandFailure) in
+            let keys: [String: JSONValue] = ["pattern": .string(word)]
+            var pattern = try HapticSet(.object(CommandArguments(keys)), in: context).pattern
+            pattern.offMilliseconds = signal.plays > 1 ? 300 : pattern.offMilliseconds
+            pattern.repeatNMinusOne = UInt8(clamping: signal.plays - 1)
+            return pattern
+        }
+    }
+
+    /// The keys of a light that plays a signal.
+    private struct LEDArgumentsOfSignal {
+        let arguments: CommandArguments
+
+        init(_ signal: Signal, _ color: String) {
+            arguments = CommandArguments([
+                "color": .string(color), "pattern": .string(signal.pattern),
+                "duration_ms": .integer(signal.durationMilliseconds * signal.plays),
+            ])
+        }
+    }
+
+    private static func signal(
+        _ payload: CommandPayload, of signals: [Signal]
+    ) throws(CommandFailure) -> Signal {
+        let words = signals.map { Word($0.name, $0) }
+        switch payload {
+        case .empty: return try CommandArguments.required(nil, "signal", mayBe: words.listed())
+        case .text(let text):
+            return try CommandArguments.required(
+                CommandArguments(bareWord: text).word("payload", of: words), "signal", mayBe: words.listed())
+        case .object(let arguments):
+            if let signal = try arguments.word("signal", of: words) { return signal }
+            let message = try arguments.text("message", longest: CommandPayload.longest)
+            guard let message else { return try CommandArguments.required(nil, "signal", mayBe: words.listed()) }
+            let name = signals.contains { $0.name == message } ? message : Signal.defaultName
+            return try CommandArguments.required(
+                signals.first { $0.name == name }, "signal", mayBe: words.listed())
+        }
+    }
+
+    var command: TagCommand? {
+        light.map { .playLEDPattern($0.pattern, on: .tag) } ?? haptic.map { .playHaptic($0) }
+    }
+
+    func accepted(by tag: inout TagMirror) {
+        if let light { tag[led: .tag].expect(light.state) }
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        guard let light else { return TagRequestOutcome() }
+        tag[led: .tag].plays(light.pattern, light.state, at: now.instant)
+        let canVibrate = tag.gear?.value?.capabilities.contains(.haptic) ?? false
+        let commands: [TagCommand] = canVibrate ? haptic.map { [.playHaptic($0)] } ?? [] : []
+        return TagRequestOutcome(publications: [tag.ledFact], commands: commands)
+    }
+
+    func failed(on tag: inout TagMirror) {
+        if light != nil { tag[led: .tag].commandFailed() }
+    }
+}

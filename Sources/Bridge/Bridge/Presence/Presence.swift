@@ -1,0 +1,179 @@
+import JacquardProtocol
+import Time
+
+/// Whether a tag is near the radio: from its link, and from how the link ended.
+///
+/// A tag that ends the link itself falls asleep, and is still near. It wakes when it is moved or touched, and advertises for
+/// 60 s: a tag that leaves connects first, and its link times out.
+struct Presence: Sendable {
+    /// The published states.
+    enum State: String, Sendable, CaseIterable {
+        /// Linked, or received.
+        case here
+        /// It has ended its link, and is near.
+        case asleep
+        /// Its link timed out, and nothing was received since.
+        case gone
+        /// Never received since the start, and no earlier state is stored.
+        case unknown
+    }
+
+    /// An event of the tag or its radio.
+    enum Event: Sendable {
+        /// The link is up.
+        case linkUp
+        /// The link has ended.
+        ///
+        /// - Parameters:
+        ///   - end: how; nil if the stack does not say.
+        ///   - idle: the time since the last message of the tag; nil if there was none.
+        ///   - rssi: the last signal strength in dBm; nil if unknown.
+        case linkEnded(LinkEnd?, idle: Duration?, rssi: Int?)
+        /// An advertisement was received.
+        case received(rssi: Int?)
+        /// The tag will end its link within this time, because a command has requested it.
+        case sleepRequested(within: Duration)
+        /// The adapter cannot be used. This ends all links, and says nothing about the tags.
+        case adapterOff
+        /// The adapter can be used again.
+        case adapterOn
+    }
+
+    /// The state.
+    private(set) var state = State.unknown
+    /// When the state began.
+    private(set) var since: Timestamp
+    /// Whether the state was concluded without a reason of the stack or a received message.
+    private(set) var isInferred = true
+    /// How the last link ended; nil while there is a link, or if the stack does not say.
+    private(set) var ended: LinkEnd?
+    /// How long a tag may be silent after its link was lost (`presence.away_after_s`).
+    var awayAfter: Duration
+
+    private var isLinked = false
+    /// The state after the silence, and when it begins; nil while the adapter is off.
+    private var silence: (state: State, isInferred: Bool, until: Instant?)?
+    /// Until when the end of the link is the requested one.
+    private var sleepsUntil: Instant?
+
+    /// A tag drops an idle link after ten minutes. Messages of the host that the bridge does not count move that end.
+    static let idle = Duration.seconds(570)
+    /// A weaker signal is that of a tag at the edge of the range, in dBm.
+    static let weakSignal = -80
+    /// How long a tag may take to end its link, beyond the requested time.
+    private static let sleepDelay = Duration.seconds(10)
+
+    /// - Parameters:
+    ///   - awayAfter: how long a tag may be silent after its link was lost.
+    ///   - stored: the state of an earlier run; nil if there is none.
+    ///   - now: the current time.
+    init(awayAfter: Duration, stored: TagRecord.Presence? = nil, at now: Timestamp) {
+        self.awayAfter = awayAfter
+        since = now
+        guard let stored, let state = State(rawValue: stored.state) else { return }
+        self.state = state
+        since = Timestamp(instant: now.instant, unixMilliseconds: stored.unixMilliseconds)
+        // The restart has ended its link: it advertises for a minute, and falls asleep.
+        if state == .here { silence = (.asleep, true, now.instant + awayAfter) }
+    }
+
+    /// When to call ``deadlineReached(at:)``.
+    var deadline: Instant? { silence?.until }
+
+    /// What to keep across restarts.
+    var stored: TagRecord.Presence {
+        TagRecord.Presence(state: state.rawValue, unixMilliseconds: since.unixMilliseconds)
+    }
+
+    /// Handles an event.
+    ///
+    /// - Returns: whether the published values have changed.
+    mutating func handle(_ event: Event, at now: Timestamp) -> Bool {
+        switch event {
+        case .linkUp:
+            (isLinked, silence, ended) = (true, nil, nil)
+            return become(.here, isInferred: false, at: now)
+        case .linkEnded(let end, let idle, let rssi):
+            guard isLinked else { return false }
+            (isLinked, ended) = (false, end)
+            return linkEnded(end, idle: idle, isWeak: Self.isWeak(rssi), at: now)
+        case .received(let rssi): return received(isWeak: Self.isWeak(rssi), at: now)
+        case .sleepRequested(let time):
+            sleepsUntil = now.instant + time + Self.sleepDelay
+            return false
+        case .adapterOff:
+            isLinked = false
+            silence?.until = nil
+            return state == .unknown ? false : become(state, isInferred: true, at: now)
+        case .adapterOn:
+            if silence != nil { silence?.until = now.instant + awayAfter }
+            return false
+        }
+    }
+
+    /// Handles elapsed time.
+    ///
+    /// - Returns: whether the published values have changed.
+    mutating func deadlineReached(at now: Timestamp) -> Bool {
+        guard let end = silence, let until = end.until, until <= now.instant else { return false }
+        silence = nil
+        return become(end.state, isInferred: end.isInferred, at: now)
+    }
+
+    private mutating func linkEnded(_ end: LinkEnd?, idle: Duration?, isWeak: Bool, at now: Timestamp) -> Bool {
+        let isRequested = sleepsUntil.map { now.instant <= $0 } ?? false
+        sleepsUntil = nil
+        if isRequested || end == .remote { return become(.asleep, isInferred: false, at: now) }
+        if end == nil, !isWeak, let idle, idle >= Self.idle { return become(.asleep, isInferred: true, at: now) }
+        // A link that the host has ended says nothing: the tag advertises for a minute then, and falls asleep.
+        let isAsleep = end == .local && !isWeak
+        silence = (isAsleep ? .asleep : .gone, end != .timeout, now.instant + awayAfter)
+        return false
+    }
+
+    private mutating func received(isWeak: Bool, at now: Timestamp) -> Bool {
+        guard !isLinked else { return false }
+        // At the edge of the range single advertisements arrive: they don't bring a tag back.
+        if state == .gone, isWeak { return false }
+        // A tag that is not connected after its minute of advertising falls asleep.
+        silence = (isWeak ? .gone : .asleep, true, now.instant + awayAfter)
+        return become(.here, isInferred: false, at: now)
+    }
+
+    private mutating func become(_ new: State, isInferred: Bool, at now: Timestamp) -> Bool {
+        if new == .asleep || new == .gone { silence = nil }
+        guard new != state || isInferred != self.isInferred else { return false }
+        if new != state { since = now }
+        (state, self.isInferred) = (new, isInferred)
+        return true
+    }
+
+    private static func isWeak(_ rssi: Int?) -> Bool { (rssi ?? 0) <= weakSignal }
+}
+
+/// `T/presence`.
+struct PresenceDocument: Encodable {
+    let inferred: Bool
+    @OrNull var radio: String?
+    let since: String
+    let state: String
+
+    /// The radio is `null` while the bridge has a single one.
+    init(_ presence: Presence) {
+        inferred = presence.isInferred
+        radio = nil
+        since = presence.since.text
+        state = presence.state.rawValue
+    }
+}
+
+extension LinkEnd {
+    /// The word in `T/connection`.
+    var word: String {
+        switch self {
+        case .remote: "remote"
+        case .timeout: "timeout"
+        case .local: "local"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import JacquardProtocol
+import Time
+
+/// The presence of a tag, where `presence` is configured.
+extension TagMirror {
+    /// `T/presence`; nothing while presence is off.
+    var presenceFacts: [Publication] {
+        presence.map { [.fact(topics.presence, PresenceDocument($0))] } ?? []
+    }
+
+    /// The retained topics of the tag.
+    var retainedTopics: [String] {
+        topics.retained + (presence == nil && !hasStoredPresence ? [] : [topics.presence])
+            + (find.isShown ? [topics.find] : [])
+    }
+
+    /// Passes an event to the presence, and returns its publication if it has changed.
+    mutating func presenceChanged(_ event: Presence.Event, at now: Timestamp) -> [Publication] {
+        guard presence?.handle(event, at: now) == true else { return [] }
+        return presenceFacts
+    }
+
+    /// Handles a changed state of the connection.
+    ///
+    /// - Parameters:
+    ///   - new: the new state. The error of a tag that falls asleep is removed, because it is no failure.
+    ///   - lastSeen: when the tag was received before.
+    ///   - now: the current time.
+    /// - Returns: the publication, if the presence has changed.
+    mutating func presenceChanged(
+        by new: inout TagConnection, lastSeen: Timestamp?, at now: Timestamp
+    ) -> [Publication] {
+        guard presence != nil else { return [] }
+        if new.state.isLinked { return presenceChanged(.linkUp, at: now) }
+        guard link.connection.state.isLinked else { return [] }
+        if new.error?.code == .bluetoothPowerOff { return presenceChanged(.adapterOff, at: now) }
+        let end = new.error == nil ? .local : new.error?.linkEnd
+        let idle = lastSeen.map { now.instant - $0.instant }
+        let facts = presenceChanged(.linkEnded(end, idle: idle, rssi: sighting.rssi), at: now)
+        if presence?.state == .asleep { new.error = nil }
+        return facts
+    }
+
+    /// Handles elapsed time.
+    mutating func presenceDue(at now: Timestamp) -> [Publication] {
+        presence?.deadlineReached(at: now) == true ? presenceFacts : []
+    }
+
+    /// Handles a changed setting: nil switches presence off.
+    mutating func setPresence(awayAfter: Duration?, at now: Timestamp) -> [Publication] {
+        guard let awayAfter else {
+            defer { presence = nil }
+            return presence == nil ? [] : [.noFact(topics.presence)]
+        }
+        guard presence == nil else {
+            presence?.awayAfter = awayAfter
+            return []
+        }
+        var new = Presence(awayAfter: awayAfter, at: now)
+        if link.connection.state.isLinked { _ = new.handle(.linkUp, at: now) }
+        presence = new
+        return presenceFacts
+    }
+}
+
+extension BridgeState {
+    /// Applies a changed setting to all tags.
+    mutating func presenceConfigured(at now: Timestamp) -> [BridgeAction] {
+        tagContext.awayAfter = configuration.awayAfter
+        let isOn = configuration.awayAfter != nil
+        let facts = tags.indices.flatMap { position in
+            tags[position].setPresence(awayAfter: configuration.awayAfter, at: now)
+                + (isOn ? [tags[position].connectionFact(at: now)] : [])
+        }
+        let records = tags.indices.compactMap { tags[$0].store() }
+        return publish(facts) + records
+    }
+
+    /// Removes what a run with presence has left, if this one has none.
+    mutating func withdrawPresence() -> [Publication] {
+        guard configuration.awayAfter == nil else { return [] }
+        return tags.filter(\.hasStoredPresence).map { .noFact($0.topics.presence) }
+    }
+}

@@ -1,0 +1,111 @@
+import Text
+
+/// One signal of the list `signals`.
+public struct SignalSettings: Hashable, Sendable {
+    /// Its name in `T/notify/set`.
+    public var name = ""
+    /// The colour of the LED; nil: the LED stays as it is.
+    public var color: String?
+    /// The pattern of the LED.
+    public var pattern = "solid"
+    /// How long the LED plays the pattern.
+    public var duration: Duration = .milliseconds(1_000)
+    /// The pattern of the motor; nil: the gear does not vibrate.
+    public var haptic: String?
+    /// How often it is played.
+    public var plays = 1
+
+    /// The signals that exist without configuration.
+    public static let builtInNames = ["default", "doorbell", "success", "failure", "warning", "alarm"]
+}
+
+extension Settings {
+    /// The names of all signals.
+    var signalNames: [String] {
+        SignalSettings.builtInNames + signals.map(\.name).filter { !SignalSettings.builtInNames.contains($0) }
+    }
+}
+
+extension SignalSettings {
+    /// The row of `signals`.
+    static var list: ConfigurationKey<Settings> {
+        .list(
+            "signals", \.signals, of: keys, limit: 32, .settings,
+            "Signals of the command notify: patterns of the LED and the motor with a name. They replace built-in ones.",
+            empty: SignalSettings(), check: { items, _, findings in usable(items, &findings) })
+    }
+
+    /// The rows of an item.
+    private static var keys: [ConfigurationKey<SignalSettings>] {
+        [
+            ConfigurationKey(
+                "name", \.name, .signalName, .settings,
+                "The name in jacquard/tag/<id>/notify/set, such as \(builtInNames.joined(separator: ", "))."
+            ).required(ScalarRule<String>.signalName.allowed),
+            .section("led", "What the LED of the tag plays. Default: nothing."),
+            ConfigurationKey(
+                "led.color", \.color, .partOfSignal(as: "led", "color"), .settings,
+                "A colour such as red or '#ff8000' (in quotes)."),
+            ConfigurationKey(
+                "led.pattern", \.pattern, .partOfSignal(as: "led", "pattern"), .settings,
+                "solid, breathing, pulsing, single_blink, double_blink or triple_blink."),
+            ConfigurationKey(
+                "led.duration_ms", \.duration, .milliseconds(1...600_000), .settings,
+                "How long the LED plays the pattern, in milliseconds."),
+            ConfigurationKey(
+                "haptic", \.haptic, .partOfSignal(as: "haptic", "pattern"), .settings,
+                "What gear with a motor plays, such as short or long. Default: nothing."),
+            ConfigurationKey("repeat", \.plays, .integer(1...16), .settings, "How often the signal is played."),
+        ]
+    }
+
+    /// Reports names that are not unique, and signals that do nothing; returns the others.
+    private static func usable(
+        _ items: [ReadItem<SignalSettings>], _ findings: inout ConfigurationFindings
+    ) -> [SignalSettings] {
+        var names: [String: String] = [:]
+        let usable = items.filter { $0.keys.valid.contains("name") }
+        for item in usable {
+            if let other = names.updateValue(item.keys.path, forKey: item.value.name),
+                let node = item.keys.nodes["name"]
+            {
+                findings.add(
+                    "\(DisplayText.quoted(item.value.name)) is the name of \(other), too",
+                    path: DisplayText.path(item.keys.path, "name"), at: node.origin, allowed: "a name for each signal")
+            }
+            if item.keys.nodes["led.color"] == nil, item.keys.nodes["haptic"] == nil {
+                findings.add(
+                    "the signal has neither", path: item.keys.path, at: item.keys.origin,
+                    allowed: "led with a color, haptic, or both")
+            }
+        }
+        return usable.map(\.value)
+    }
+}
+
+extension ScalarRule where Value == String {
+    /// The name of a signal.
+    static var signalName: ScalarRule { word(limit: 32, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord) }
+}
+
+extension ValueType where Value == String {
+    fileprivate static var signalName: ValueType {
+        ValueType(["type": "string", "pattern": "^[0-9A-Za-z_-]{1,32}$"], text: { $0 }, in: { _ in .signalName })
+    }
+
+    /// A value of a command, which the bridge checks.
+    fileprivate static func partOfSignal(as command: String, _ key: String) -> ValueType {
+        let schema: SchemaNode = ["type": "string", "minLength": 1, "maxLength": 32]
+        return ValueType(schema, text: { $0 }) { context in
+            let rule = ScalarRule<String>.text(bytes: 32)
+            return ScalarRule(allowed: "a \(key) of the command \(command)") { text throws(Rejection) in
+                let text = try rule.parse(text)
+                let quoted = text.split(separator: "\"", omittingEmptySubsequences: false).joined()
+                if let problem = context.reflexProblem("\(command) {\"\(key)\":\"\(quoted)\"}") {
+                    throw Rejection(problem)
+                }
+                return text
+            }
+        }
+    }
+}
