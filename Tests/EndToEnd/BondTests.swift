@@ -124,7 +124,7 @@ struct BondTests {
             try await until("both results") { world.finals(World.bridge + "/response/forget").count == 1 }
             try await until("it is connected") { world.isConnected("0002") }
             let retained = try await world.retainedTopics()
-            #expect(retained.filter { $0.hasPrefix("jacquard/tag/0002/") }.count == 11)
+            #expect(retained.filter { $0.hasPrefix("jacquard/tag/0002/") }.count == 12)
         }
     }
 }

@@ -19,7 +19,7 @@ struct RestartTests {
             }
             let before = try await world.retainedTopics()
             #expect(before.count { $0.hasPrefix("jacquard/bridge/") } == 8)
-            #expect(before.count { $0.hasPrefix("jacquard/tag/") } == 3 * 11)
+            #expect(before.count { $0.hasPrefix("jacquard/tag/") } == 3 * 12)
             try await world.stopBroker()
             world.observer.forget()
             try await world.startBroker()

@@ -11,6 +11,7 @@ final class ProxyDeviceLink: PeripheralLink {
     private static let writeNotPermitted: Int32 = 3
     private static let terminatedByHost: Int32 = 0x16
     private static let terminatedByDevice: Int32 = 0x13
+    private static let supervisionTimeout: Int32 = 0x08
     private static let keyMissing: Int32 = 0x06
 
     private enum Phase {
@@ -94,9 +95,12 @@ final class ProxyDeviceLink: PeripheralLink {
         end(error: Self.terminatedByHost)
     }
 
-    /// The device ends the link, or it is lost.
-    func drop() {
-        end(error: Self.terminatedByDevice)
+    func drop(because end: LinkDrop) {
+        switch end {
+        case .remote: self.end(error: Self.terminatedByDevice)
+        case .timeout: self.end(error: Self.supervisionTimeout)
+        case .local: self.end(error: Self.terminatedByHost)
+        }
     }
 
     private func end(error: Int32) {

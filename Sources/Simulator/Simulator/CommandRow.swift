@@ -54,16 +54,14 @@ struct CommandRow: Sendable {
             _ throws(CommandError) in .range(isIn: false)
         },
         CommandRow(onTags: "in-range") { _ throws(CommandError) in .range(isIn: true) },
-        CommandRow(onTags: "move", "X,Y", "to a place in metres, with --places") { words throws(CommandError) in
-            try words.move()
-        },
+        CommandRow(
+            onTags: "move", "[X,Y]", "to a place in metres, with --places; without a place it wakes a sleeping",
+            "tag, as a touch or the button does"
+        ) { words throws(CommandError) in try words.move() },
         CommandRow(onTags: "sleep", "", "no link and no advertisement until the button is pressed") {
             _ throws(CommandError) in .sleep
         },
         CommandRow(onTags: "button") { _ throws(CommandError) in .button },
-        CommandRow(onTags: "move", "", "wakes a sleeping tag, as a touch or the button does") {
-            _ throws(CommandError) in .move
-        },
         CommandRow(
             onTags: "fault", "FAULT [once]", "drop-response, delay MS, double, wrong-id, status N, malformed,",
             "truncated, no-body, lost-fragment, hang, no-write-with-response,", "clear"

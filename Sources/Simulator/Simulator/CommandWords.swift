@@ -94,11 +94,11 @@ extension CommandWords {
         return .battery(level: UInt8(level), isCharging: charging)
     }
 
-    /// Takes a place.
+    /// Takes a place; without one the tag only moves.
     mutating func move() throws(CommandError) -> TagAction {
-        let word = next() ?? ""
+        guard let word = next() else { return .move }
         guard let place = Place(word) else { throw CommandError("'\(word)' is no place; a place is X,Y in metres") }
-        return .move(x: place.x, y: place.y)
+        return .carry(x: place.x, y: place.y)
     }
 
     /// Takes the gear to attach.

@@ -64,7 +64,7 @@ public final class SimulatedTag {
         switch action {
         case .play(let burst): try self.burst.begin(burst)
         case .range(let isIn): setInRange(isIn)
-        case .move(let x, let y): move(to: Place(x: x, y: y))
+        case .carry(let x, let y): move(to: Place(x: x, y: y))
         default: try act { firmware, _ throws(FirmwareError) in try firmware.execute(action) }
         }
     }

@@ -13,7 +13,7 @@ public enum TagAction: Hashable, Sendable {
     /// Carries the tag out of range, or back.
     case range(isIn: Bool)
     /// Carries the tag to a place, in metres.
-    case move(x: Double, y: Double)
+    case carry(x: Double, y: Double)
     /// Puts the tag to sleep until its button is pressed.
     case sleep
     /// Presses the button, which wakes the tag.
@@ -49,7 +49,7 @@ extension Firmware {
         case .refusesWrites: faults.refusesWriteWithResponse = true
         case .storeSession(let name, let count): store(MotionSessionID(session: name), sampleCount: count)
         case .motionFault(let fault): faults.motion = fault
-        case .play, .range, .move: break
+        case .play, .range, .carry: break
         }
         return []
     }

@@ -28,7 +28,8 @@ struct ImportTests {
         "FakeBlueZ": ["DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "FakeProxy": ["ESPHome", "EventLoop", "FakeBlueZ", "Glibc", "Logging"],
         "Simulator": [
-            "CommandLine", "DBus", "ESPHome", "EventLoop", "FakeBlueZ", "FakeProxy", "GATTRecording", "Glibc", "JSON", "JacquardProtocol",
+            "CommandLine", "DBus", "ESPHome", "EventLoop", "FakeBlueZ", "FakeProxy", "GATTRecording", "Glibc", "JSON",
+            "JacquardProtocol",
             "Logging", "TagFirmware", "Terminal", "Text", "Time",
         ],
         "Configuration": ["Bridge", "CYAML", "Glibc", "HomeAssistant", "JSON", "JacquardProtocol", "Text"],

@@ -130,7 +130,7 @@ struct AccessTryTests {
             let (code, written) = await place.attempt()
             #expect(code == .failed)
             let differing = written.lines(.standardOutput).filter { $0.contains(" publish ") }
-            #expect(differing.count == 2)
+            #expect(differing.count == 3)
             #expect(
                 differing.contains {
                     $0.hasPrefix("automation") && $0.contains("/led/set") && $0.hasSuffix("yes      no")
@@ -139,7 +139,7 @@ struct AccessTryTests {
                 differing.contains {
                     $0.hasPrefix("dashboard") && $0.contains("/haptic/set") && $0.hasSuffix("no       yes")
                 })
-            #expect(written.lines(.standardError).contains { $0.contains("2 actions") })
+            #expect(written.lines(.standardError).contains { $0.contains("3 actions") })
             let machine = await place.attempt(isJSON: true).written
             #expect(machine.document["status"] == "error")
         }

@@ -212,7 +212,8 @@ struct ReflexTests {
             #expect(throws: Never.self) { try ReflexRequest(text) }
         }
         let refused = [
-            ("", "does not begin with led or haptic"), ("name Sleeve", "does not begin with led or haptic"),
+            ("", "does not begin with led, haptic or notify"),
+            ("name Sleeve", "does not begin with led, haptic or notify"),
             ("led", "is refused: The command contains no action"),
             ("led {", "is refused: The payload \"{\" is not JSON"),
             ("led flasch", "is refused: \"payload\" is \"flasch\"; it may be on, off, flash, a colour"),

@@ -28,7 +28,7 @@ struct ReloadTests {
         #expect(!lines.contains { $0.contains("tag_forgotten") })
         #expect(scene.wait(.milliseconds(999)).isEmpty)
         let rest = scene.wait(.milliseconds(1))
-        #expect(rest.count == 11)
+        #expect(rest.count == 15)
         #expect(rest.allSatisfy { $0.hasPrefix("jacquard/tag/003R/") && $0.hasSuffix(" ") })
         #expect(scene.state.deadline == nil)
     }
@@ -87,7 +87,7 @@ struct ReloadTests {
         let gone = adopt(scene) { $0.homeAssistant = nil }
         #expect(
             gone == [
-                "\(Self.bridgeDevice) ", "\(Self.device) ",
+                "jacquard/tag/003R/find ", "\(Self.bridgeDevice) ", "\(Self.device) ",
                 "jacquard/bridge/attic/pairing ",
                 "jacquard/bridge/attic/found ",
             ])

@@ -22,6 +22,8 @@ struct ExampleConfigurationTests {
             authorityFile: "/etc/jacquard2mqtt/ca.pem", certificateFile: "/etc/jacquard2mqtt/bridge.pem",
             keyFile: "/etc/jacquard2mqtt/bridge.key")
         expected.record.hours = 24
+        expected.motion.folder = "/var/lib/jacquard2mqtt/imu"
+        expected.signals = [SignalSettings(name: "tea", color: "green", haptic: "short")]
         expected.metrics.file = "/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"
         expected.tags = [
             TagSettings(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")

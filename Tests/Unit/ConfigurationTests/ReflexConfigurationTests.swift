@@ -43,7 +43,7 @@ struct ReflexConfigurationTests {
         arguments: [
             (
                 "- {on: cover}",
-                "2:3: reflexes.0.do: missing; allowed: led or haptic and a payload, such as led flash or haptic short"
+                "2:3: reflexes.0.do: missing; allowed: led, haptic or notify and a payload, such as led flash or haptic short"
             ),
             ("- {do: led flash}", "2:3: reflexes.0: nothing triggers it; allowed: one of \(triggers)"),
             (
@@ -70,7 +70,7 @@ struct ReflexConfigurationTests {
             (
                 "- {on: cover, do: led flasch}",
                 "2:19: reflexes.0.do: \"led flasch\" is refused"
-                    + "; allowed: led or haptic and a payload, such as led flash or haptic short"
+                    + "; allowed: led, haptic or notify and a payload, such as led flash or haptic short"
             ),
             (
                 (0...16).map { _ in "- {on: cover, do: led flash}" }.joined(separator: "\n"),

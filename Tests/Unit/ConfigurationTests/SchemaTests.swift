@@ -29,14 +29,16 @@ struct SchemaTests {
             "tags": ["serial": "003R"], "gear": ["vendor_id": "00-00-00-01", "product_id": "00-00-00-02"],
             "reflexes": ["on": "cover", "do": "led flash"],
             "chords": ["name": "tap_in", "of": "[double_tap, brush_in]"],
-            "groups": ["name": "hall", "tags": "[0001]"],
+            "groups": ["name": "hall", "tags": "[0001]"], "signals": ["name": "tea", "haptic": "short"],
         ] as [Substring: [String: String]]
 
     /// A file with one value, in the place of a key in dotted form. An item of a list has its required keys besides.
     private static func yaml(_ path: String, _ value: String) -> String {
         let keys = path.split(separator: ".")
         if var item = required[keys[0]] {
-            item[String(keys[2])] = value
+            let names = keys.dropFirst(2)
+            item[String(keys[2])] =
+                names.dropFirst().map { "{\($0): " }.joined() + value + names.dropFirst().map { _ in "}" }.joined()
             // They exclude each other.
             if ["gear", "battery_below", "broker"].contains(keys[2]) { item["on"] = nil }
             return file(keys[0], item)
@@ -277,6 +279,11 @@ struct SchemaTests {
                 taken: ["led flash", "haptic short", "'led {\"color\": \"red\"}'"],
                 refused: ["''", "[]", "flash", "ledflash", "'led \(long(1_021))'"]
             ),
+            "imu.folder": (taken: ["/var/lib/imu", "imu"], refused: ["''", "[]"]),
+            "signals.N.name": (taken: ["doorbell", "A_b-1"], refused: ["''", "a/b", long(33), "[]"]),
+            "signals.N.led.color": (taken: ["red", "'#ff8000'"], refused: ["''", "[]", long(33)]),
+            "signals.N.led.pattern": (taken: ["solid", "breathing"], refused: ["''", "[]", long(33)]),
+            "signals.N.haptic": (taken: ["short", "long"], refused: ["''", "[]", long(33)]),
             "metrics.file": (taken: ["x.prom", "/a/x.prom"], refused: ["x.txt", "prom", "''", "[]"]),
         ]
     }()

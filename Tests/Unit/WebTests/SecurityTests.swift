@@ -161,8 +161,8 @@ struct SecurityTests {
             }
         }
         #expect(Role.viewer.writable.isEmpty)
-        // Six commands, to tags and to groups.
-        #expect(Role.automation.writable.count == 12)
+        // Eight commands, to tags and to groups.
+        #expect(Role.automation.writable.count == 16)
     }
 
     private static let bodies: [(body: String, answer: String)] = [

@@ -173,6 +173,13 @@ extension BluetoothError {
                 BluetoothError(
                     .connectionFailed, name: name, text: "the link ended, reason \(Self.hexadecimal(reason))")
             }
+        end =
+            switch reason {
+            case 0x08: .timeout
+            case 0x13, 0x15: .remote
+            case 0x16: .local
+            default: nil
+            }
     }
 
     /// The error of an access.

@@ -164,8 +164,8 @@ struct ProxyRadio: Sendable {
         case .disconnect(let address): disconnect(address, because: nil, at: now)
         case .pair(let address): pair(address, at: now)
         case .forget(let address): forget(address, at: now)
-        // The proxy accepts the pairing requests of all devices that it is asked to connect.
-        case .acceptPairing: break
+        // A proxy is one radio, and it accepts the pairing requests of all devices that it is asked to connect.
+        case .beginPairing, .endPairing, .acceptPairing: break
         case .discover(let service, let characteristics, of: let address):
             discover(ProxyLink.Search(service: service, characteristics: characteristics), of: address, at: now)
         case .subscribe(let id, of: let address): subscribe(id, of: address, at: now)

@@ -73,7 +73,8 @@ struct DiscoveryDocumentTests {
                 commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
             }
             let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
-            let payloads = words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
+            let messages = key == "notify" ? [#"{"message":"doorbell"}"#, #"{"message":"dinner"}"#] : []
+            let payloads = messages + words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
             #expect(!payloads.isEmpty, "\(key)")
             for payload in payloads {
                 let scene = Scene.connected()

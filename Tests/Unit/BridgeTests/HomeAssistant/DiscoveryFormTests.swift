@@ -17,7 +17,8 @@ struct DiscoveryFormTests {
 
     @Test("is one message for each entity in the single form, named as in the device form")
     func singleForm() throws {
-        let components = Scene.announced().components()
+        // Home Assistant 2024.3 reports a platform that it does not know as an error.
+        let components = Scene.announced().components().filter { $0.key != "notify" }
         let single = Scene.announced(.single).announcements.filter { $0.topic.contains("/jacquard_tag_003R/") }
         #expect(single.count == components.count)
         for (key, component) in components {
