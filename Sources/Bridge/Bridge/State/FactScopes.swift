@@ -42,10 +42,15 @@ struct FactScopes: Sendable {
     /// The tags whose facts are to be published again.
     private var corrections: Set<TagID> = []
     private var correctionThrottle = Throttle(every: .milliseconds(250))
+    /// The tags whose facts are to be published once more, and when. Soon after a connection the other bridge cannot
+    /// distinguish the first correction from a retained message, and this bridge's `info` may not have been sent before.
+    private var repetitions: Set<TagID> = []
+    private var repetitionDue: Instant?
 
     /// When the next decision is due.
     var deadline: Instant? {
         var deadline = correctionThrottle.due
+        deadline.lower(to: repetitionDue)
         deadline.lower(to: collectsUntil)
         deadline.lower(to: proofDue)
         return deadline
@@ -61,6 +66,7 @@ struct FactScopes: Sendable {
     mutating func brokerConnected(unconnected tags: [TagID], at now: Instant) {
         (collectsUntil, storedUntil, proofDue) = (now + Self.patience, now + Self.patience, nil)
         (authoredElsewhere, corrections) = ([], [])
+        (repetitions, repetitionDue) = ([], nil)
         scopes = Dictionary(tags.map { ($0, .undecided) }) { first, _ in first }
     }
 
@@ -145,12 +151,21 @@ struct FactScopes: Sendable {
     mutating func correct(_ tags: [TagID], at now: Instant) -> [TagID] {
         guard !tags.isEmpty else { return [] }
         corrections.formUnion(tags)
+        if mayBeStored(at: now) {
+            repetitions.formUnion(tags)
+            repetitionDue = storedUntil
+        }
         return correctionThrottle.admits(at: now) ? takeCorrections() : []
     }
 
     /// Returns the tags whose correction is due.
     mutating func takeCorrectionsDue(at now: Instant) -> [TagID] {
-        correctionThrottle.isDue(at: now) ? takeCorrections() : []
+        guard let due = repetitionDue, due <= now else {
+            return correctionThrottle.isDue(at: now) ? takeCorrections() : []
+        }
+        corrections.formUnion(repetitions)
+        (repetitions, repetitionDue) = ([], nil)
+        return takeCorrections()
     }
 
     private mutating func takeCorrections() -> [TagID] {
