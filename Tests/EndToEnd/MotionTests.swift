@@ -45,7 +45,7 @@ struct MotionTests {
             try await world.succeeds(Self.tag + "/imu/set", #"{"action":"record","session":"walk","gyroscope_hz":200}"#)
             try await world.succeeds(Self.tag + "/imu/set", "stop")
             try await world.simulate("session 0001 run-1 2000")
-            let data = try await world.succeeds(Self.tag + "/imu/get", #"{"sessions":true}"#)
+            let data = try await world.succeeds(Self.tag + "/imu/sessions/get")
             let sessions = data["sessions"] as? [[String: Any]]
             #expect(sessions?.map { $0["session"] as? String } == ["walk", "run-1"])
             try await world.simulate("motion-fault 0001 link-lost 20000")

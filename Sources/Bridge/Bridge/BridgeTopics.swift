@@ -72,7 +72,10 @@ public struct BridgeTopics: Equatable, Sendable {
 
     /// The topic filters that the bridge subscribes to.
     var filters: [String] {
-        ["\(base)/tag/+/+/set", "\(base)/tag/+/+/get", bridge + "/request/+"]
+        [
+            "\(base)/tag/+/+/set", "\(base)/tag/+/+/get", "\(base)/tag/+/\(MotionSessionsGet.name)",
+            bridge + "/request/+",
+        ]
             + [infoOfEveryBridge, stateOfEveryBridge, infoOfEveryTag]
     }
 
@@ -119,6 +122,8 @@ public struct BridgeTopics: Equatable, Sendable {
         }
         return switch levels.count {
         case 4 where levels.has("tag", at: 0) && levels.isCommand: .command(CommandAddress(ofTag: levels))
+        case 5 where levels.has("tag", at: 0) && topic.hasSuffix("/" + MotionSessionsGet.name):
+            .command(CommandAddress(ofTag: levels))
         case 4 where levels.has("group", at: 0) && levels.isCommand:
             .groupCommand(group: ExactText(levels[1]), name: String(levels.text(from: 2)))
         case 4 where levels.has("bridge", at: 0) && levels.has("request", at: 2) && topic.isTopic(below: bridge):
@@ -170,11 +175,11 @@ struct CommandAddress: Hashable, Sendable {
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
 
-    /// - Parameter levels: `tag`, the tag's id, and the two of the command.
+    /// - Parameter levels: `tag`, the tag's id, and those of the command.
     init(ofTag levels: TopicLevels) {
         tag = String(levels[1])
         name = String(levels.text(from: 2))
-        resultTopic = String(levels.topic(through: 2)) + "/result"
+        resultTopic = String(levels.topic(through: levels.count - 2)) + "/result"
     }
 
     init(request: Substring, resultTopic: String) {

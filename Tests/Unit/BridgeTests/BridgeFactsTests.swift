@@ -10,7 +10,8 @@ struct BridgeFactsTests {
         let subscriptions = Scene().state.subscriptions
         #expect(
             subscriptions.map(\.filter) == [
-                "jacquard/tag/+/+/set", "jacquard/tag/+/+/get", "jacquard/bridge/attic/request/+",
+                "jacquard/tag/+/+/set", "jacquard/tag/+/+/get", "jacquard/tag/+/imu/sessions/get",
+                "jacquard/bridge/attic/request/+",
                 "jacquard/bridge/+/info", "jacquard/bridge/+/state", "jacquard/tag/+/info",
             ])
         #expect(subscriptions.allSatisfy { $0.qos == 1 })

@@ -63,8 +63,8 @@ struct CommandTests {
     func unknownCommand() {
         let scene = Scene.connected()
         let names =
-            "battery/get, config/get, config/set, connection/set, find/set, haptic/set, imu/get, imu/set, info/get, "
-            + "led/set, modules/get, modules/set, name/set, notify/set, raw/set, rssi/get, sleep/set, touch_mode/set"
+            "battery/get, config/get, config/set, connection/set, find/set, haptic/set, imu/get, imu/sessions/get, imu/set, "
+            + "info/get, led/set, modules/get, modules/set, name/set, notify/set, raw/set, rssi/get, sleep/set, touch_mode/set"
         let verbs =
             "doctor, forget, gatt, health, log, log_level, metrics, pair, pair_serial, refresh, scan, tags, trace"
         for (topic, text) in [

@@ -163,7 +163,7 @@ struct DocumentationTests {
         scene.send("tag/003R/raw/set", #"{"views":["packet"]}"#)
         scene.report(.raw([7, 0x41], view: .packet))
         let stored = StoredMotionSession(id: MotionSessionID(session: "run-1"), byteCount: 27_309, crc: 0xBEEF)
-        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.send("tag/003R/imu/sessions/get", "")
         scene.answer(.motionSessions([stored], isComplete: true))
         scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
         scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
@@ -226,7 +226,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 61)
+        #expect(examples.count == 62)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

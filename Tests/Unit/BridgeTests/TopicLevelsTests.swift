@@ -16,9 +16,10 @@ struct TopicLevelsTests {
     }
 
     @Test(
-        "do not exist above or beside the prefix, and are at most four",
+        "do not exist above or beside the prefix, and are at most five",
         arguments: [
-            ("j", "j"), ("jx/a", "j"), ("i/a", "j"), ("", "j"), ("j/x", "j/x"), ("j/a/b/c/d/e", "j"), ("j/////", "j"),
+            ("j", "j"), ("jx/a", "j"), ("i/a", "j"), ("", "j"), ("j/x", "j/x"), ("j/a/b/c/d/e/f", "j"),
+            ("j//////", "j"),
         ])
     func none(topic: String, prefix: String) {
         #expect(TopicLevels(topic, below: prefix) == nil)

@@ -133,6 +133,7 @@ enum TagRequestTable {
         FindSet.self,
         HapticSet.self,
         MotionGet.self,
+        MotionSessionsGet.self,
         MotionSet.self,
         InfoGet.self,
         LEDSet.self,

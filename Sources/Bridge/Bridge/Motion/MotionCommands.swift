@@ -2,17 +2,29 @@ import JSON
 import JacquardProtocol
 import Time
 
-/// `imu/get`: reads the state of the motion sensor; with `sessions` lists the recorded sessions.
+/// `imu/get`: reads the state of the motion sensor.
 struct MotionGet: TagRequest {
     static let name = "imu/get"
-    static let keys = ["sessions"]
 
-    private let listsSessions: Bool
-
-    var command: TagCommand? { .motion(listsSessions ? .sessions : .status) }
+    let command: TagCommand? = .motion(.status)
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        listsSessions = try CommandArguments(emptyOrObject: payload, with: "sessions").flag("sessions") ?? false
+        _ = try CommandArguments(emptyOrObject: payload)
+    }
+
+    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+        tag.motionAnswered(response, at: now)
+    }
+}
+
+/// `imu/sessions/get`: lists the sessions on the tag.
+struct MotionSessionsGet: TagRequest {
+    static let name = "imu/sessions/get"
+
+    let command: TagCommand? = .motion(.sessions)
+
+    init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        _ = try CommandArguments(emptyOrObject: payload)
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
@@ -187,7 +199,7 @@ struct MotionSet: TagRequest {
         guard let session = tag.motion.sessions?.first(where: { $0.id.session == name }) else {
             outcome.failure = CommandFailure(
                 .invalidArgument, "The tag has no session \(name.quoted)",
-                hint: #"imu/get with {"sessions":true} lists them"#)
+                hint: "imu/sessions/get lists them")
             return outcome
         }
         tag.motion.download = MotionState.Download(

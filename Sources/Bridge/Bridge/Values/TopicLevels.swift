@@ -4,11 +4,11 @@
 /// A combining character behind a slash belongs to its level.
 struct TopicLevels {
     /// The most levels that a topic of the bridge has below the base topic.
-    private static let most = 4
+    private static let most = 5
 
     private let topic: String
     /// Where each level begins, and where another one behind the last would begin.
-    private var starts = InlineArray<5, Int>(repeating: 0)
+    private var starts = InlineArray<6, Int>(repeating: 0)
     /// The number of levels.
     private(set) var count = 0
 

@@ -88,7 +88,6 @@ enum MotionCommand {
             throw CommandLineError(message: "--edge-impulse, --svg and --seconds are for imu parse")
         }
         if action != .status, action != .sessions { command.payload["action"] = .string(action.rawValue) }
-        if action == .sessions { command.payload["sessions"] = true }
         command.payload["session"] = name.map(JSONValue.string)
         if let rate = try arguments.value(of: rateOption, .integer(25...1600)) {
             guard action == .record || action == .stream else {

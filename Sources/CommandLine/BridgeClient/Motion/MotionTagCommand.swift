@@ -25,7 +25,8 @@ struct MotionTagCommand: ClientCommand {
     func run(_ context: ClientContext) async throws(ClientFailure) {
         let verb = action == .status || action == .sessions ? "get" : "set"
         let limit = lifetime.map { ["ttl_ms": JSONValue.integer($0.milliseconds)] } ?? [:]
-        let request = ClientRequest("imu", verb: verb, of: tag, payload.merging(limit) { $1 }, context.topics)
+        let name = action == .sessions ? "imu/sessions" : "imu"
+        let request = ClientRequest(name, verb: verb, of: tag, payload.merging(limit) { $1 }, context.topics)
         switch action {
         case .download: try await download(request, context)
         case .stream: try await stream(request, context)

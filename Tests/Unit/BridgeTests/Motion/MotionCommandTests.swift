@@ -49,7 +49,7 @@ struct MotionCommandTests {
         }
         scene.send("tag/003R/imu/get", "")
         #expect(scene.performed.last == .motion(.status))
-        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.send("tag/003R/imu/sessions/get", "")
         #expect(scene.performed.last == .motion(.sessions))
     }
 
@@ -110,11 +110,11 @@ struct MotionCommandTests {
     @Test("J53: sessions are in the result, and retained")
     func sessions() {
         let scene = Self.scene()
-        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.send("tag/003R/imu/sessions/get", "")
         let lines = scene.answer(.motionSessions([Self.session], isComplete: true))
         #expect(lines.first?.contains(#""sessions":[{"bytes":6,"#) == true)
         #expect(lines.last?.hasPrefix(#"jacquard/tag/003R/imu/sessions [{"bytes":6,"campaign":"IMU_Campaign""#) == true)
-        scene.send("tag/003R/imu/get", #"{"sessions":true}"#)
+        scene.send("tag/003R/imu/sessions/get", "")
         scene.answer(.motionSessions([Self.session], isComplete: false))
         #expect(scene.lastError?.code == "timeout")
     }
