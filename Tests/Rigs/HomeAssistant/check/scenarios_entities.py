@@ -12,7 +12,8 @@ from world import BRIDGE, GESTURES, NEW_TAG, OTHER_TAG, TAG, World
 # Unique id behind the device's, with the state while the tag is connected and at rest; None: disabled until enabled.
 TAG_ENTITIES = {
     "connection": "on", "battery": "87", "battery_forecast": "unknown", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
-    "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "firmware": "1.96.0", "rssi": None,
+    "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "find": "off", "firmware": "1.96.0",
+    "rssi": None,
     "haptic_short": "unknown", "haptic_long": "unknown", "haptic_stop": "unknown", "haptic_sine_increase": None,
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
@@ -42,7 +43,9 @@ async def devices_are_linked_to_the_bridge(world: World) -> None:
 
 
 async def entities_have_their_values(world: World) -> None:
-    for device, expected in ((TAG, TAG_ENTITIES), (BRIDGE, BRIDGE_ENTITIES)):
+    # The notify entity is announced in the device form only: older releases log its platform as an error.
+    tag = TAG_ENTITIES | ({"notify": "unknown"} if world.form == "device" else {})
+    for device, expected in ((TAG, tag), (BRIDGE, BRIDGE_ENTITIES)):
         entities = await world.home.entities()
         found = {name.removeprefix(device + "_") for name in entities if name.startswith(device + "_")}
         require(found == set(expected), f"{device} has {sorted(found ^ set(expected))} too much or too little")
