@@ -20,6 +20,7 @@ WITHOUT_OPTION = {
     "mqtt.order": "as mqtt.hosts",
     "mqtt.prefer_first": "as mqtt.hosts",
     "log.format": "the supervisor shows text",
+    "bluetooth.radios": "the supervisor shows two levels of options",
     "fleet": "as mqtt.hosts",
     "signals": "the supervisor shows two levels of options",
     "groups": "Home Assistant has groups of lights",
