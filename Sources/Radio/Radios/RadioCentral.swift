@@ -1,7 +1,7 @@
 public import Bluetooth
 public import EventLoop
 public import Logging
-import Time
+public import Time
 
 /// A central of several radios, each of which is a central of its own. ``RadioChoice`` decides which one connects a device.
 ///
@@ -69,6 +69,7 @@ public final class RadioCentral: Central {
     private var reportedAdapters: [Adapter] = []
     private var forgetting: [BluetoothAddress: Forgetting] = [:]
     private var isStopped = false
+    private let now: @LoopActor () -> Instant
     /// When ``timer`` is to fire.
     private var due: Instant?
     private lazy var timer = LoopTimer { [unowned self] in advance() }
@@ -84,9 +85,11 @@ public final class RadioCentral: Central {
     /// - Parameters:
     ///   - members: the radios; at least one.
     ///   - log: the logger.
-    public init(_ members: [Member], log: Logger) {
+    ///   - now: the clock.
+    public init(_ members: [Member], log: Logger, now: @escaping @LoopActor () -> Instant = { .now }) {
         self.members = members
         self.log = log
+        self.now = now
         choice = RadioChoice(radios: members.count)
         states = members.map { _ in .unknown }
         adapters = members.map { _ in [] }
@@ -156,7 +159,7 @@ public final class RadioCentral: Central {
 
     /// The radio that is connected with a device, or else receives it best, with its adapter; nil if there is none.
     public func radio(of address: BluetoothAddress) -> (name: String, adapter: String?)? {
-        guard let index = choice.linkedRadio(of: address) ?? choice.bestReceiver(of: address, at: .now) else {
+        guard let index = choice.linkedRadio(of: address) ?? choice.bestReceiver(of: address, at: now()) else {
             return nil
         }
         return (members[index].name, members[index].unit.adapterID)
@@ -164,7 +167,7 @@ public final class RadioCentral: Central {
 
     /// How each radio receives a device; radios that have neither received it nor a bond are left out.
     public func receptions(of address: BluetoothAddress) -> [Reception] {
-        let now = Instant.now
+        let now = self.now()
         return choice.receptions(of: address).map { reception in
             Reception(
                 radio: members[reception.radio].name, rssi: reception.rssi, age: reception.last.map { now - $0 },
@@ -189,7 +192,7 @@ public final class RadioCentral: Central {
             unit.perform(request)
         case .scan, .watch, .acceptPairing: for member in members { member.unit.perform(request) }
         case .connect(let address):
-            choice.connect(address, at: .now)
+            choice.connect(address, at: now())
             later.request()
         case .disconnect(let address):
             choice.disconnect(address)
@@ -242,17 +245,17 @@ public final class RadioCentral: Central {
     /// Performs what the choice has decided.
     private func advance() {
         guard !isStopped else { return }
-        let now = Instant.now
+        let now = self.now()
         perform(choice.steps(at: now))
-        due = choice.deadline(at: .now)
+        due = choice.deadline(at: now)
         timer.arm(at: due)
     }
 
     /// Performs what the choice has decided because a device was received.
     private func advance(_ address: BluetoothAddress) {
         guard !isStopped else { return }
-        perform(choice.steps(for: address, at: .now))
-        due.lower(to: choice.deadline(of: address, at: .now))
+        perform(choice.steps(for: address, at: now()))
+        due.lower(to: choice.deadline(of: address, at: now()))
         timer.arm(at: due)
     }
 
@@ -302,7 +305,7 @@ public final class RadioCentral: Central {
     }
 
     private func connected(_ address: BluetoothAddress, _ radio: Int) {
-        guard choice.connected(address, by: radio, at: .now) else { return later.request() }
+        guard choice.connected(address, by: radio, at: now()) else { return later.request() }
         owners[address] = radio
         let member = members[radio]
         onChange?(.linked(address, radio: member.name, adapter: member.unit.adapterID))
@@ -313,7 +316,7 @@ public final class RadioCentral: Central {
     private func disconnected(_ address: BluetoothAddress, _ radio: Int, _ error: BluetoothError?) {
         if owners[address] == radio { owners[address] = nil }
         let isLost = members[radio].unit.state != .poweredOn || error?.code == .poweredOff
-        let outcome = choice.disconnected(address, by: radio, error, isRadioLost: isLost, at: .now)
+        let outcome = choice.disconnected(address, by: radio, error, isRadioLost: isLost, at: now())
         later.request()
         guard case .ended(let error) = outcome else { return }
         onEvent?(.disconnected(address, isLost && hasOther(than: radio) ? error.map { lost(radio, $0) } : error))
@@ -330,7 +333,7 @@ public final class RadioCentral: Central {
     }
 
     private func discovered(_ address: BluetoothAddress, _ advertisement: Advertisement, _ radio: Int) {
-        let now = Instant.now
+        let now = self.now()
         choice.received(
             address, rssi: advertisement.rssi, by: radio, isConnected: advertisement.isConnected, at: now)
         // The signal strength that is shown is that of the radio that would be used.

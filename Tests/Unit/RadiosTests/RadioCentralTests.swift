@@ -3,6 +3,7 @@ import EventLoop
 import Logging
 import TestSupport
 import Testing
+import Time
 
 @testable import Radios
 
@@ -51,8 +52,11 @@ private final class Stage {
     let tag = ChoiceBench.address(1)
 
     init() {
+        // A time that stands still, and that timers never reach: these tests don't wait, however slow the machine is.
+        let time = Instant.now + .seconds(3_600)
         central = RadioCentral(
-            [.init(name: "hall", unit: hall), .init(name: "loft", unit: loft)], log: Logger("test", to: MemorySink()))
+            [.init(name: "hall", unit: hall), .init(name: "loft", unit: loft)], log: Logger("test", to: MemorySink()),
+            now: { time })
         central.onEvent = { [unowned self] in events.append($0) }
         central.onChange = { [unowned self] in changes.append($0) }
         for unit in [hall, loft] { unit.enter(.poweredOn) }
