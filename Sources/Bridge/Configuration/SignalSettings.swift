@@ -1,3 +1,4 @@
+import Bridge
 import Text
 
 /// One signal of the list `signals`.
@@ -16,7 +17,7 @@ public struct SignalSettings: Hashable, Sendable {
     public var plays = 1
 
     /// The signals that exist without configuration.
-    public static let builtInNames = ["default", "doorbell", "success", "failure", "warning", "alarm"]
+    public static let builtInNames = Signal.builtIn.map(\.name)
 }
 
 extension Settings {

@@ -1,3 +1,4 @@
+import BlueZ
 import DBus
 import EventLoop
 import JacquardProtocol
@@ -55,18 +56,7 @@ struct SnapTagSearch {
         let objects = try? await Self.objects(connection)
         _ = try? await call("StopDiscovery")
         connection.close()
-        return Self.addresses(objects ?? nil)
-    }
-
-    /// The devices with the service of the tags of 2017, by address.
-    nonisolated static func addresses(_ objects: DBusValue?) -> [String] {
-        let found = (objects?.textKeyed ?? [:]).values.compactMap { interfaces -> String? in
-            guard let values = interfaces.textKeyed?["org.bluez.Device1"]?.textKeyed,
-                values["UUIDs"]?.textArray?.contains(where: { $0.lowercased() == SnapTag.serviceUUID }) == true
-            else { return nil }
-            return values["Address"]?.text
-        }
-        return Set(found).sorted()
+        return (objects ?? nil)?.addresses(ofDevicesOffering: SnapTag.serviceUUID) ?? []
     }
 
     private static func objects(_ connection: DBusConnection) async throws(DBusError) -> DBusValue? {

@@ -1,3 +1,4 @@
+import BlueZ
 import DBus
 import EventLoop
 import Glibc
@@ -80,7 +81,8 @@ struct BluetoothProbe: Sendable {
                 within: patience)
             facts.adapters = Self.adapters(objects.arguments.first)
             facts.bonds = Self.bonds(objects.arguments.first)
-            facts.snapTags = Self.snapTags(objects.arguments.first)
+            facts.snapTags =
+                objects.arguments.first?.addresses(ofDevicesOffering: SnapTag.serviceUUID) ?? []
         } catch {
             facts.callError = error
         }
@@ -105,15 +107,5 @@ struct BluetoothProbe: Sendable {
         }
         // A device that two adapters know has a bond if one of them has it.
         return Dictionary(found) { $0 || $1 }
-    }
-
-    private static func snapTags(_ objects: DBusValue?) -> [String] {
-        let found = (objects?.textKeyed ?? [:]).values.compactMap { interfaces -> String? in
-            guard let values = interfaces.textKeyed?["org.bluez.Device1"]?.textKeyed,
-                values["UUIDs"]?.textArray?.contains(where: { $0.lowercased() == SnapTag.serviceUUID }) == true
-            else { return nil }
-            return values["Address"]?.text
-        }
-        return Set(found).sorted()
     }
 }

@@ -66,6 +66,8 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
 
     var adapterID: String? { host.adapterID }
 
+    var state: CentralState { host.state }
+
     private var isUsable: Bool { isStarted && !isStopped && host.state == .poweredOn }
 
     // MARK: Life

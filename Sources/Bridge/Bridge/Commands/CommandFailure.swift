@@ -195,7 +195,7 @@ extension CommandFailure {
 }
 
 extension MotionStatus {
-    /// What to do about the state; nil if nothing is known.
+    /// The remedy; nil if none is known.
     fileprivate var hint: String? {
         switch self {
         case .logging: "Send stop to imu/set"

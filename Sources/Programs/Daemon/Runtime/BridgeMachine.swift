@@ -1,30 +1,14 @@
 public import BlueZ
-package import Bluetooth
 package import Configuration
 package import EventLoop
 package import Logging
 package import MQTT
 public import Radios
 
-/// A central that a bridge starts and stops. On the loop, as its `Central`.
-package protocol BridgeCentral: Central {
-    /// The name of the adapter in use, such as `hci0`; nil while there is none.
-    var adapterID: String? { get }
+/// The central of a bridge: one radio, or several that act as one.
+package protocol BridgeCentral: RadioUnit {
     /// The radios, if there are several.
     var radios: RadioCentral? { get }
-    /// Called with each request before it is performed; nil unless the traffic is recorded.
-    var onRequest: ((CentralRequest) -> Void)? { get set }
-    /// The adapter that an earlier process has switched off to reset it.
-    var switchedOff: BluetoothAddress? { get set }
-    /// Called before an adapter is switched off to reset it, and with nil when it is on again.
-    var onReset: (@LoopActor (BluetoothAddress?) async -> Void)? { get set }
-
-    /// Starts reporting events.
-    func start() async
-    /// Delivers the values that were received and not delivered yet.
-    func deliverReceived()
-    /// Disconnects all devices, at most for the given time. Nothing is reported afterwards.
-    func stop(within limit: Duration) async
 }
 
 extension BridgeCentral {

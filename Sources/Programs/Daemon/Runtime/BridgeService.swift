@@ -7,6 +7,7 @@ import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
+import Radios
 import Time
 
 /// Connects the radio, the bridge and the broker: passes each event on to the next part, and makes no decisions.

@@ -102,15 +102,14 @@ struct RunCommand: CommandAction, Hashable {
     }
 
     private static func sink(_ settings: Settings.Log, _ environment: [String: String]) -> any LogSink {
-        let level = settings.level
         let now: @Sendable () -> String = { TimeText.utc(WallClock.unixMilliseconds) }
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         return switch settings.format {
-        case .automatic where isJournal: JournalSink(level: level)
+        case .automatic where isJournal: JournalSink(level: settings.level)
         // The journal adds a time stamp to each line.
-        case .text where isJournal: StreamSink(format: .journalStream, level: level)
-        case .automatic, .text: StreamSink(format: .text, level: level, timeStamp: now)
-        case .json: StreamSink(format: .json, level: level, timeStamp: now)
+        case .text where isJournal: StreamSink(format: .journalStream, level: settings.level)
+        case .automatic, .text: StreamSink(format: .text, level: settings.level, timeStamp: now)
+        case .json: StreamSink(format: .json, level: settings.level, timeStamp: now)
         }
     }
 }

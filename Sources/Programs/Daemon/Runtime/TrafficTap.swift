@@ -4,6 +4,7 @@ import EventLoop
 import GATTRecording
 import Jacquard
 import JacquardProtocol
+import Radios
 
 /// Reports the Bluetooth traffic of one device while a recording is requested.
 ///
