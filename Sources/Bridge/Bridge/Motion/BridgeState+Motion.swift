@@ -138,11 +138,7 @@ extension BridgeState {
         guard tags[position].rareFacts.first?.motion != nil else { return [] }
         guard tags[position].isConnected else {
             // A stream ends with its link, a recording goes on.
-            if let stream = tags[position].motion.stream {
-                tags[position].motion.lost = stream.batch.losses.lost
-                tags[position].motion.stream = nil
-                tags[position].motion.mode = .none
-            }
+            if tags[position].motion.stream != nil { tags[position].motion.endStream() }
             tags[position].motion.download?.isRunning = false
             tags[position].motion.download?.silentAt = nil
             tags[position].motion.errands = [:]
@@ -161,9 +157,7 @@ extension BridgeState {
         var actions: [BridgeAction] = []
         if let stream = motion.stream, stream.until <= now.instant {
             actions += publish(batch(of: position, at: now))
-            tags[position].motion.lost = stream.batch.losses.lost
-            tags[position].motion.stream = nil
-            tags[position].motion.mode = .none
+            tags[position].motion.endStream()
             tags[position].motion.idleAt = now.instant + configuration.motion.idle
             actions.append(errand(.stop, .motion(.stop), position))
             actions += publish(tags[position].motionPublications)

@@ -172,10 +172,8 @@ struct MotionSet: TagRequest {
             tag.motion.lost = 0
             tag.motion.stream = MotionState.Stream(isBinary: isBinary, until: now.instant + .seconds(seconds))
         case .stop:
-            if let stream = tag.motion.stream { tag.motion.lost = stream.batch.losses.lost }
-            tag.motion.stream = nil
+            tag.motion.endStream()
             tag.motion.download = nil
-            tag.motion.mode = .none
         case .deactivate:
             tag.motion.module = .inactive
             tag.motion.status = nil

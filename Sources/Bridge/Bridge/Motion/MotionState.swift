@@ -83,6 +83,13 @@ struct MotionState: Sendable {
     /// Whether anything runs that needs the module.
     var isBusy: Bool { mode != .none || download != nil }
 
+    /// Ends the stream; what it has lost stays known.
+    mutating func endStream() {
+        if let stream { lost = stream.batch.losses.lost }
+        stream = nil
+        mode = .none
+    }
+
     /// Handles a reported state of the module.
     mutating func reported(_ status: MotionModuleStatus) {
         module = status.module

@@ -36,7 +36,7 @@ struct RawSet: TagRequest {
         case (nil, .some):
             let allowed = "1 to \(Fragment.maximumPacketLength) bytes in hexadecimal, such as 0741"
             let bytes = try arguments.text("send", mayBe: allowed) { text in
-                Self.bytes(text).flatMap { (1...Fragment.maximumPacketLength).contains($0.count) ? $0 : nil }
+                [UInt8](hex: text).flatMap { (1...Fragment.maximumPacketLength).contains($0.count) ? $0 : nil }
             }
             guard !context.usesRawData else {
                 throw CommandFailure(
@@ -48,17 +48,6 @@ struct RawSet: TagRequest {
             throw CommandFailure(
                 .invalidArgument, "\"views\" or \"send\" is missing; views may be a list of \(Self.allowed)")
         }
-    }
-
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for start in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[start].hexValue, let low = digits[start + 1].hexValue else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
     }
 
     private static let allowed = views.map(\.word).joined(separator: ", ")
@@ -114,18 +103,6 @@ extension BridgeState {
             guard !tags[position].rare.rawViews.isEmpty else { return nil }
             tags[position].rare.rawViews = []
             return .observeRawData([], of: tags[position].entry.id)
-        }
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit; nil for another character.
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
         }
     }
 }

@@ -4,6 +4,7 @@ import EventLoop
 import Glibc
 import JSON
 import JacquardProtocol
+import Text
 
 /// The files of downloaded sessions. The helper thread reads and writes them.
 @LoopActor
@@ -48,12 +49,8 @@ struct MotionFilePath: Sendable {
     ///   - tag: the tag's ID, of which only letters, digits, `-` and `_` become part of a path.
     init(folder: String, tag: String) {
         self.folder = folder
-        let name = tag.utf8.map { byte -> String in
-            let isPlain =
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte || byte == UInt8(ascii: "-")
-                || byte == UInt8(ascii: "_")
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16)
+        let name = tag.utf8.map { byte in
+            ASCII.isOfWord(byte) ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16)
         }.joined()
         tagFolder = folder + "/" + name
     }
