@@ -75,7 +75,7 @@ def many_events(run):
     page, stage = run.page, run.stage
     run.login()
     run.show("tags")
-    stage.simulator.type("gesture 0001 brush_out")
+    stage.gesture("0001", "brush_out")
     page.wait_for("brush out")
     lines = "".join('{"type":"scan","text":"%d"}\n' % number for number in range(1300))
     stage.publish_lines("jacquard/bridge/attic/event", lines)

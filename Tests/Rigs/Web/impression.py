@@ -73,7 +73,7 @@ def cards(run):
         stage.simulator.type("battery 0001 63")
         empty = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 5 * 86400))
         stage.publish("jacquard/tag/0001/battery/forecast", json.dumps({"empty": empty}), retain=True)
-        stage.simulator.type("gesture 0001 brush_in")
+        stage.gesture("0001", "brush_in")
         page.wait_for("about 5 days left")
         page.wait_for("brush in")
         page.wait_for("63 %")

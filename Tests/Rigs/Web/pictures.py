@@ -28,7 +28,7 @@ def screenshots(run):
     for line in ("attach 0001 jacket", "battery 0002 14", "out-of-range 0002"):
         stage.simulator.type(line)
     page.wait_for("connection lost")
-    stage.simulator.type("gesture 0001 cover")
+    stage.gesture("0001", "cover")
     empty = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 9 * 86400))
     stage.publish("jacquard/tag/0001/battery/forecast", json.dumps({"empty": empty}), retain=True)
     run.show("tags")
@@ -36,7 +36,7 @@ def screenshots(run):
     page.wait_for("days left")
     run.show("tag/0001")
     for name in ("brush_in", "double_tap", "cover"):
-        stage.simulator.type("gesture 0001 " + name)
+        stage.gesture("0001", name)
         page.wait_for(name.replace("_", " "))
     # All simulated tags are paired.
     stage.publish("jacquard/bridge/attic/advertisement", json.dumps({"serial": "004T", "name": "Jacquard", "rssi": -58, "known": False}))
@@ -61,7 +61,7 @@ def houses(run):
             house.page.wait_for("%d online" % count, 90)
             for number, gesture in enumerate(("cover", "brush_in", "double_tap"), 1):
                 if number <= count:
-                    house.stage.simulator.type("gesture %04d %s" % (number, gesture))
+                    house.stage.gesture("%04d" % number, gesture)
                     house.page.wait_for(gesture.replace("_", " "))
             if count > 1:
                 house.stage.simulator.type("battery 0002 14")

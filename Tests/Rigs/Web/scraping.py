@@ -39,7 +39,7 @@ def gesture(run):
     """A command to the tag 0001, which waits until the tag is connected, and a gesture."""
     stage = run.stage
     command(run, "led", "0001", "red")
-    stage.simulator.type("gesture 0001 double_tap")
+    stage.gesture("0001", "double_tap")
 
 
 @contextlib.contextmanager
@@ -61,7 +61,7 @@ def reactions(run):
             stage.simulator.type(word + " 0001")
             wait_for("the tag is " + state, lambda: stage.retained("jacquard/tag/0001/availability") == state)
         gesture(run)
-        stage.simulator.type("gesture 0001 brush_in")
+        stage.gesture("0001", "brush_in")
         yield
     finally:
         configure(before, False)

@@ -103,6 +103,16 @@ class Stage:
             [self.program("jacquard2mqtt-web"), "open", "--runtime", page.runtime], check=True, capture_output=True,
             text=True).stdout.strip()
 
+    def gesture(self, tag, name):
+        """A gesture on the cloth of a tag with a link; it has none for a moment after it was renamed, for example."""
+        wait_for("the bridge gets gestures of %s" % tag, lambda: self.is_heard(tag))
+        self.simulator.type("gesture %s %s" % (tag, name))
+
+    def is_heard(self, tag):
+        """Whether the newest news of the tag's link is a subscription to its gestures."""
+        news = re.findall(r'"disconnected","tag":"%s"|"channel":"gesture","event":"(?:un)?subscribed","tag":"%s"' % (tag, tag), self.simulator.printed())
+        return bool(news) and "\"subscribed\"" in news[-1]
+
     def publish(self, topic, payload, retain=False):
         subprocess.run(
             ["mosquitto_pub", "-p", str(self.broker.port), "-t", topic, "-m", payload] + (["-r"] if retain else []),

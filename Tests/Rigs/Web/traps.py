@@ -135,10 +135,10 @@ def selection(run):
     page, stage = run.page, run.stage
     run.login()
     run.show("events")
-    stage.simulator.type("gesture 0001 brush_out")
+    stage.gesture("0001", "brush_out")
     page.wait_for("brush out")
     page.run("getSelection().selectAllChildren([...document.querySelectorAll('tbody td')].find(cell => cell.innerText === 'brush out'))")
-    stage.simulator.type("gesture 0001 double_tap")
+    stage.gesture("0001", "double_tap")
     page.wait_for_script("return document.querySelector('tbody tr').innerText.includes('double tap')", "the next event")
     selected = page.run("return getSelection().toString()")
     require(selected == "brush out", "selected: %r" % selected)
@@ -148,7 +148,7 @@ def old_gesture(run):
     """The last gesture of a tag is shown after a reload, however many events have followed it."""
     page, stage = run.page, run.stage
     run.login()
-    stage.simulator.type("gesture 0001 brush_in")
+    stage.gesture("0001", "brush_in")
     run.show("tag/0001")
     page.wait_for("brush in")
     stage.publish_lines("jacquard/bridge/attic/event", "".join('{"type":"scan","text":"%d"}\n' % number for number in range(1100)))
@@ -168,7 +168,7 @@ def forecast(run):
     empty = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 5 * 86400))
     stage.publish("jacquard/tag/0001/battery/forecast", json.dumps({"empty": empty}), retain=True)
     page.wait_for("about 5 days left")
-    stage.simulator.type("gesture 0001 cover")
+    stage.gesture("0001", "cover")
     page.wait_for_script("return document.querySelector('.gesture.flash')?.innerText.startsWith('cover')", "the gesture", 2)
     stage.publish("jacquard/tag/0001/battery/forecast", "", retain=True)
     page.wait_for_script("return !document.body.innerText.includes('days left')", "no forecast")

@@ -118,7 +118,7 @@ def tabs(run):
         wait_for("one stream for each browser", lambda: len(relay.streams) == 3, 10)
         browser.wait_for("connected")
         second.wait_for("connected")
-        run.stage.simulator.type("gesture 0001 brush_in")
+        run.stage.gesture("0001", "brush_in")
         browser.wait_for("brush in", 2)
         second.wait_for("brush in", 2)
         phone.wait_for("brush in", 2)
@@ -173,13 +173,13 @@ def without_worker(run):
         login(run, browser, relay.port)
         first = browser.call("GET", "/window")
         wait_for("one stream", lambda: len(relay.streams) == 1, 10)
-        run.stage.simulator.type("gesture 0001 brush_in")
+        run.stage.gesture("0001", "brush_in")
         browser.wait_for("brush in", 5)
         other_tab(browser)
         wait_for("no stream", lambda: not relay.streams, 10)
         tab(browser, first)
         wait_for("a stream again", lambda: len(relay.streams) == 1, 10)
-        run.stage.simulator.type("gesture 0001 cover")
+        run.stage.gesture("0001", "cover")
         browser.wait_for("cover", 5)
     finally:
         browser.close()
@@ -248,7 +248,7 @@ def wrong_clock(run):
         try:
             browser.command("Page.addScriptToEvaluateOnNewDocument", source="const now = Date.now; Date.now = () => now() + %d;" % (hours * 3600000))
             login(run, browser, run.stage.web_port)
-            run.stage.simulator.type("gesture 0001 cover")
+            run.stage.gesture("0001", "cover")
             gesture = "return [...document.querySelectorAll('.gesture')].map(line => line.innerText.replace(/\\s+/g, ' ')).includes('cover just now')"
             browser.wait_for_script(gesture, "a gesture that was made just now", 5)
             require(browser.run(ALERT) == "", "alert: %s" % browser.run(ALERT))

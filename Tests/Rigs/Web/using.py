@@ -48,7 +48,7 @@ def pair_and_use(run):
     page.run("""window.seen = null; new MutationObserver(() => {
         if (!window.seen && document.querySelector("#gestures")?.innerText.includes("double tap")) window.seen = Date.now();
     }).observe(document.getElementById("main"), {subtree: true, childList: true, characterData: true})""")
-    stage.simulator.type("gesture 003R double_tap")
+    stage.gesture("003R", "double_tap")
     sent = time.time()
     seen = page.wait_for_script("return window.seen", "the gesture") / 1000
     print("  paired, LED, gesture: %.1f s; the gesture was on screen %.0f ms after the tag made it" % (
@@ -222,7 +222,7 @@ def accessibility(run):
     """The accessibility tree of each page; one h1; every control has a name; nothing is wider than the window."""
     run.login()
     run.show("events")
-    run.stage.simulator.type("gesture 0001 cover")
+    run.stage.gesture("0001", "cover")
     run.page.wait_for("cover")
     trees = {}
     for page, text in PAGES.items():

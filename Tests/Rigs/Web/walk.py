@@ -61,7 +61,7 @@ def first_walk(run):
 
     def gesture():
         walk.click("Tags")
-        stage.simulator.type("gesture 003R brush_in")
+        stage.gesture("003R", "brush_in")
         page.wait_for_script("return document.querySelector('.gesture.flash')?.innerText.startsWith('brush in')", "the gesture, as it happens", 5)
 
     def out_of_range():
