@@ -270,6 +270,53 @@ struct PeerBridgesTests {
         #expect(finals == (!hasSession && seconds == 29 ? ["a", "b"] : []))
     }
 
+    @Test(
+        "responds to commands that another bridge has missed, which was offline and is back with another session",
+        arguments: [1, 2], [true, false])
+    func missed(session: Int, isStored: Bool) {
+        let scene = Scene()
+        if isStored {
+            scene.receive("jacquard/bridge/zoo/info", Self.zooHasTag, isRetained: true)
+            scene.receive("jacquard/bridge/zoo/state", "offline", isRetained: true)
+        } else {
+            scene.send("bridge/zoo/info", Self.zooHasTag)
+            scene.send("bridge/zoo/state", "online")
+            scene.send("bridge/zoo/state", "offline")
+        }
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        scene.wait(.seconds(2))
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"session":\#(session)}"#)
+        #expect(scene.results.filter(\.final).map(\.error?.code) == (session == 2 ? ["tag_offline"] : []))
+        // The number is compared with the last one.
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"b"}"#)
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"session":\#(session)}"#)
+        scene.wait(.seconds(70))
+        #expect(scene.results.filter(\.final).count == session - 1)
+    }
+
+    @Test("numbers its sessions: the broker has none after an interruption, or before the first connection")
+    func ownSession() {
+        let scene = Scene()
+        func session() -> String? {
+            scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.firstMatch(of: /"session":(\d+)/).map {
+                String($0.1)
+            }
+        }
+        scene.handle(.brokerHasNoSession)
+        scene.handle(.brokerConnected)
+        #expect(session() == nil)
+        scene.handle(.brokerDisconnected)
+        scene.handle(.brokerConnected)
+        scene.connect()
+        #expect(session() == nil)
+        scene.handle(.brokerDisconnected)
+        scene.handle(.brokerHasNoSession)
+        scene.handle(.brokerConnected)
+        scene.disconnect()
+        #expect(session() == "2")
+    }
+
     @Test("responds to commands that it has left to a bridge that has started since")
     func leftToANewBridge() {
         let scene = afterBrokerRestart()

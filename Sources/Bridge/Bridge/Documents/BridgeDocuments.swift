@@ -17,6 +17,9 @@ struct BridgeInfoDocument: Encodable {
     var elsewhere: [String]?
     /// The commands that have failed here, and that another bridge may still have; omitted if there are none.
     var refused: [RefusedCommand]?
+    /// The number of the session at the broker: after an interruption with a new one, the bridge has missed the commands of that time.
+    /// Omitted for the first.
+    var session: Int?
     /// The tags of each group; omitted without groups.
     var groups: [String: [String]]?
     /// Whether the bridge publishes beats; omitted if not.

@@ -32,6 +32,7 @@ extension BridgeState {
             let change = peers.received(
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
+            if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
             if change.isProof { pendingCommands.bridgeLives(ExactText(instance)) }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + endOfTagInfo + ringChanged(at: now)

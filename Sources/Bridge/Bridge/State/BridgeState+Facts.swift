@@ -165,7 +165,8 @@ extension BridgeState {
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
-                refused: refusedCommands, groups: groups.document, watch: watch == nil ? nil : true))
+                refused: refusedCommands, session: peers.session > 1 ? peers.session : nil, groups: groups.document,
+                watch: watch == nil ? nil : true))
     }
 
     var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }

@@ -12,6 +12,10 @@ struct PeerBridges: Sendable {
         var isOnline = false
         /// When it went offline; nil while it is online, and if this bridge cannot know it.
         var offlineSince: Instant?
+        /// When this bridge has learned that it is offline, also from a stored state; kept until its first document after its return.
+        var absentSince: Instant?
+        /// The number of its session at the broker, according to its document.
+        var session: Int64 = 1
         /// When the broker lost its sessions; nil after the bridge has connected again.
         var sessionLostAt: Instant?
         /// Whether it publishes beats.
@@ -82,7 +86,7 @@ struct PeerBridges: Sendable {
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
         /// When it went offline, or when the broker lost its sessions, if it is back without its session: it has not received the
-        /// commands that have arrived since.
+        /// commands that have arrived since. Its document says so if its absence was short.
         var missedSince: Instant?
         /// Whether it has gone offline.
         var isGone = false
@@ -92,6 +96,8 @@ struct PeerBridges: Sendable {
     /// When this bridge was disconnected from the broker; nil while it is connected, and before the first connection.
     private var disconnectedAt: Instant?
     private var peers: [ExactText: Peer] = [:]
+    /// The number of this bridge's session at the broker; each one that was lost in an interruption is followed by the next.
+    private(set) var session = 1
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
     /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
@@ -151,10 +157,14 @@ struct PeerBridges: Sendable {
                 + peer.refused.reduce(0) { $0 + $1.size }
         }
         if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
+        peer.session = document?["session"]?.integer ?? 1
+        let absentSince = peer.absentSince
+        if peer.isOnline { peer.absentSince = nil }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
+        if let old, peer.session > old.session { change.missedSince = absentSince }
         return change
     }
 
@@ -173,9 +183,11 @@ struct PeerBridges: Sendable {
         if disconnectedAt == nil { disconnectedAt = now }
     }
 
-    /// Handles that the broker has no session of this bridge. If it had not expired, the sessions of other bridges are lost, too.
+    /// Handles that the broker has no session of this bridge. If it had not expired, the sessions of other bridges may be lost, too.
     mutating func sessionLost(at now: Instant) {
-        guard let disconnectedAt, now - disconnectedAt < Self.sessionExpiry else { return }
+        guard let disconnectedAt else { return }
+        session += 1
+        guard now - disconnectedAt < Self.sessionExpiry else { return }
         for name in peers.keys { peers[name]?.sessionLostAt = now }
     }
 
@@ -191,6 +203,7 @@ struct PeerBridges: Sendable {
             peers[name]?.isProven = false
             // It may have been back meanwhile.
             peers[name]?.offlineSince = nil
+            peers[name]?.absentSince = nil
             peers[name]?.mayRepeatInfo = true
             peers[name]?.mayRepeatState = true
         }
@@ -250,6 +263,7 @@ struct PeerBridges: Sendable {
         let sessionLostAt = isProof && peer.isOnline ? peer.sessionLostAt : nil
         if sessionLostAt != nil { peer.sessionLostAt = nil }
         if peer.isOnline { peer.offlineSince = nil } else if old?.isOnline == true { peer.offlineSince = now }
+        if !peer.isOnline, peer.absentSince == nil { peer.absentSince = now }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
