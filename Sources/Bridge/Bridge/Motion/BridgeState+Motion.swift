@@ -138,7 +138,10 @@ extension BridgeState {
         guard tags[position].rareFacts.first?.motion != nil else { return [] }
         guard tags[position].isConnected else {
             // A stream ends with its link, a recording goes on.
-            if tags[position].motion.stream != nil { tags[position].motion.endStream() }
+            if tags[position].motion.stream != nil {
+                tags[position].motion.endStream()
+                tags[position].motion.status = nil
+            }
             tags[position].motion.download?.isRunning = false
             tags[position].motion.download?.silentAt = nil
             tags[position].motion.errands = [:]

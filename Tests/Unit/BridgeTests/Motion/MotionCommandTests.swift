@@ -125,7 +125,8 @@ struct MotionCommandTests {
         scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
         scene.answer(.motionStatus(Self.active))
         scene.disconnect()
-        #expect(scene.publications.last { $0.topic.hasSuffix("/imu") }?.text.contains(#""mode":"none""#) == true)
+        let fact = scene.publications.last { $0.topic.hasSuffix("/imu") }?.text
+        #expect(fact?.contains(#""mode":"none""#) == true && fact?.contains(#""state":null"#) == true)
         scene.connect()
         #expect(scene.performed.last == .motion(.status))
         #expect(
