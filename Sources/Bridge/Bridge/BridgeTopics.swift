@@ -189,7 +189,8 @@ struct CommandAddress: Hashable, Sendable {
     }
 }
 
-/// The topics of one tag, created once so that events don't build strings.
+/// The topics of one tag. Those that every tag has are created once, so that events don't build strings; those of a feature only
+/// when they are used.
 public struct TagTopics: Equatable, Sendable {
     private let prefix: String
     let availability: String
@@ -203,19 +204,19 @@ public struct TagTopics: Equatable, Sendable {
     let led: String
     let rssi: String
     /// Published only with several radios.
-    let radios: String
+    var radios: String { prefix + "radios" }
     private let hasRadios: Bool
     let gesture: String
     let stats: String
     let touch: String
     /// Published once the modules were listed.
-    let modules: String
+    var modules: String { prefix + "modules" }
     /// Published once the motion sensor was used.
-    let imu: String
-    let imuSessions: String
-    let imuData: String
-    let presence: String
-    let find: String
+    var imu: String { prefix + "imu" }
+    var imuSessions: String { prefix + "imu/sessions" }
+    var imuData: String { prefix + "imu/data" }
+    var presence: String { prefix + "presence" }
+    var find: String { prefix + "find" }
 
     /// The tag's retained topics.
     public var retained: [String] {
@@ -231,7 +232,6 @@ public struct TagTopics: Equatable, Sendable {
     fileprivate init(prefix: String, hasRadios: Bool) {
         self.prefix = prefix
         self.hasRadios = hasRadios
-        radios = prefix + "radios"
         availability = prefix + "availability"
         connection = prefix + "connection"
         battery = prefix + "battery"
@@ -245,12 +245,6 @@ public struct TagTopics: Equatable, Sendable {
         gesture = prefix + "gesture"
         stats = prefix + "stats"
         touch = prefix + "touch"
-        modules = prefix + "modules"
-        imu = prefix + "imu"
-        imuSessions = prefix + "imu/sessions"
-        imuData = prefix + "imu/data"
-        presence = prefix + "presence"
-        find = prefix + "find"
     }
 
     /// The tag's topic, `T`: the prefix of its topics without the last slash.

@@ -54,35 +54,43 @@ struct TagRequestContext: Sendable {
     /// The sessions on the tag, as far as they were listed.
     var sessions: [StoredMotionSession] = []
 
-    /// The signals of `notify/set`.
-    var signals = Signal.builtIn
-
     /// How long an LED is on after a command without a duration.
     var ledOn: Duration { settings.ledOn }
     /// Whether the configuration allows raw data.
     var allowsRawData: Bool { settings.allowsRawData }
     /// The settings of motion data.
     var motion: MotionConfiguration { settings.motion }
+    /// The signals of `notify/set`.
+    var signals: [Signal] { settings.signals }
 }
 
 extension TagRequestContext {
-    /// The settings of commands.
-    struct Settings: Sendable {
+    /// The settings of commands: one object that the context of each command refers to.
+    final class Settings: Sendable {
         /// How long an LED is on after a command without a duration.
-        var ledOn: Duration
+        let ledOn: Duration
         /// Whether the configuration allows raw data.
-        var allowsRawData = false
+        let allowsRawData: Bool
         /// The settings of motion data.
-        var motion = MotionConfiguration()
-    }
-}
+        let motion: MotionConfiguration
+        /// The signals of `notify/set`.
+        let signals: [Signal]
 
-extension TagRequestContext.Settings {
-    /// The settings of a configuration.
-    init(_ configuration: BridgeConfiguration) {
-        ledOn = configuration.ledOn
-        allowsRawData = configuration.allowsRawData
-        motion = configuration.motion
+        /// The settings of a configuration.
+        init(_ configuration: BridgeConfiguration) {
+            ledOn = configuration.ledOn
+            allowsRawData = configuration.allowsRawData
+            motion = configuration.motion
+            signals = Signal.all(configuration.signals)
+        }
+
+        /// Settings that do not matter, with a signal.
+        init(signal: Signal?) {
+            ledOn = .seconds(1)
+            allowsRawData = false
+            motion = MotionConfiguration()
+            signals = Signal.builtIn + (signal.map { [$0] } ?? [])
+        }
     }
 }
 

@@ -80,11 +80,12 @@ public struct ReflexRequest: Hashable, Sendable {
         self.row = row
         do throws(CommandFailure) {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
-            // Whether a command is valid does not depend on the tag.
-            var context = TagRequestContext(
-                entry: TagEntry(id: "-", serial: "-"), settings: TagRequestContext.Settings(ledOn: .seconds(1)))
             // The configuration checks the names of signals.
-            if row is NotifySet.Type, case .text(let name) = payload { context.signals.append(Signal(name: name)) }
+            var signal: Signal?
+            if row is NotifySet.Type, case .text(let name) = payload { signal = Signal(name: name) }
+            // Whether a command is valid does not depend on the tag.
+            let context = TagRequestContext(
+                entry: TagEntry(id: "-", serial: "-"), settings: TagRequestContext.Settings(signal: signal))
             _ = try row.init(payload, in: context)
         } catch {
             throw Problem(text: "is refused: \(error.text)")

@@ -233,9 +233,7 @@ extension BridgeState {
 extension BridgeState {
     /// Returns what a command to a tag builds upon.
     mutating func requestContext(of position: Int) -> TagRequestContext {
-        var context = tags.requestContext(of: position, TagRequestContext.Settings(configuration))
-        context.signals = signals
-        return context
+        tags.requestContext(of: position, commandSettings)
     }
 
     /// Performs a command that does not wait for its tag.

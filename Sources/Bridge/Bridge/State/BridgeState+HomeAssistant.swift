@@ -32,7 +32,7 @@ extension BridgeState {
         pendingCommands.commandsPerTag = new.commandsPerTag
         tagContext.offlineAfter = new.offlineAfter
         for index in tags.indices { tags[index].link.offlineAfter = new.offlineAfter }
-        signals = Signal.all(new.signals)
+        commandSettings = TagRequestContext.Settings(new)
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()

@@ -62,8 +62,8 @@ public struct BridgeState: ~Copyable {
     var reflexTable: ReflexTable
     /// The tags that blink until they are found.
     var finds = FindTable()
-    /// The signals of `notify/set`.
-    var signals: [Signal]
+    /// The settings of commands.
+    var commandSettings: TagRequestContext.Settings
     /// nil before the first connection.
     var isBrokerConnected: Bool?
     /// nil before ``BridgeEvent/stopping``.
@@ -110,7 +110,7 @@ public struct BridgeState: ~Copyable {
         groups = GroupTable(configuration.groups)
         chords = ChordTable(configuration.chords)
         reflexTable = ReflexTable(configuration.reflexes)
-        signals = Signal.all(configuration.signals)
+        commandSettings = TagRequestContext.Settings(configuration)
         gestures.tracing = tracing
         tagListChanged()
         _ = healthChanged(at: startedAt)
