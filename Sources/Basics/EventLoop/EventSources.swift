@@ -154,7 +154,7 @@ public final class TerminationSignals {
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The positive `errno`.
     public let number: CInt
-    /// What failed, such as "watch a descriptor".
+    /// The operation that failed, such as "watch a descriptor".
     public let action: String
 
     /// Creates an error.

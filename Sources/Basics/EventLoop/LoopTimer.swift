@@ -12,7 +12,7 @@ public final class LoopTimer {
     private let handler: @LoopActor () -> Void
     /// When the timer fires; nil if it is not armed.
     private var due: Instant?
-    /// What the event source is set to, if it is: not later than ``due``.
+    /// The time that the event source is set to, if it is: not later than ``due``.
     private var wakeUp: Instant?
     /// How late the call may be, in microseconds. In virtual time, the token of the scheduled event.
     private var accuracy: UInt64 = 0

@@ -7,7 +7,7 @@ package import Time
 /// and the simulation's own events come in an order that is drawn from the seed.
 @LoopActor
 package final class VirtualTime {
-    /// What is scheduled. `@unchecked Sendable`: only the loop uses the timer.
+    /// A scheduled event. `@unchecked Sendable`: only the loop uses the timer.
     enum Event: @unchecked Sendable {
         /// The timer cancels its event before it is released.
         case timer(Unmanaged<LoopTimer>)

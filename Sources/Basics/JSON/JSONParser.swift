@@ -170,7 +170,7 @@ extension JSONParser {
         return true
     }
 
-    /// What follows `\u`: four digits, or a pair of surrogates of which the second has its own `\u`.
+    /// The scalar behind `\u`: four digits, or a pair of surrogates of which the second has its own `\u`.
     private mutating func scalar() -> Unicode.Scalar? {
         guard let first = codeUnit() else { return nil }
         guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }

@@ -50,7 +50,7 @@ public struct JSONMember: Hashable, Sendable {
     }
 }
 
-/// What a reader asks of a document; whatever is not there, or is something else, is nil.
+/// Readers of a value: nil for one that is missing or of another type.
 extension JSONValue {
     /// The value of a key.
     public subscript(key: String) -> JSONValue? {

@@ -98,7 +98,7 @@ public struct LogKey: Hashable, Sendable {
     public static let after = LogKey("after_ms")
     /// Which attempt this is, from 1.
     public static let attempt = LogKey("attempt")
-    /// What a tag executes, such as `haptic`.
+    /// The command that a tag executes, such as `haptic`.
     public static let command = LogKey("command")
     /// The error code of the MQTT contract.
     public static let code = LogKey("code")

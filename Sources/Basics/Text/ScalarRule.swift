@@ -1,4 +1,4 @@
-/// What one value of the configuration may be, and what it becomes.
+/// The allowed forms of one value of the configuration, and its conversion.
 public struct ScalarRule<Value> {
     /// Completes "allowed: ...".
     public let allowed: String

@@ -130,7 +130,7 @@ extension ReflexSettings {
 }
 
 extension ScalarRule where Value == String {
-    /// What a command of a reflex is.
+    /// The allowed commands of a reflex.
     static var reflexRequestAllowed: String {
         "led, haptic or notify and a payload, such as led flash or haptic short"
     }

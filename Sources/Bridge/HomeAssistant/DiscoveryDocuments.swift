@@ -215,7 +215,7 @@ extension DiscoveryMessage {
 /// A device with what its entities share.
 private struct Device {
     let objectID: String
-    /// What the topics of its entities start with.
+    /// The prefix of the topics of its entities.
     let topic: String
     /// The keys of `device`. Home Assistant rejects every entity of a device with an unknown key; `model_id` is missing because
     /// releases before 2024.8 do not know it.

@@ -1,6 +1,6 @@
 import JSON
 
-/// What to do about discovery now.
+/// An action of discovery.
 public enum DiscoveryAction: Hashable, Sendable {
     /// Publish these messages.
     case publish([DiscoveryMessage])

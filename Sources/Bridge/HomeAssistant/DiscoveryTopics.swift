@@ -106,7 +106,7 @@ public struct DiscoveryFootprint: Hashable, Sendable {
             [DiscoveryTopics.objectID(ofBridge: instance)] + tags.map { DiscoveryTopics.objectID(ofTag: $0) })
     }
 
-    /// What to subscribe to in order to find them.
+    /// The filters that find them.
     public var filters: [String] {
         objectIDs.sorted().flatMap { ["\(prefix)/device/\($0)/config", "\(prefix)/+/\($0)/+/config"] }
     }

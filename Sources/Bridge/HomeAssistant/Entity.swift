@@ -4,12 +4,12 @@ import JSON
 ///
 /// Topics are relative to the topic of the device: `battery` is `jacquard/tag/003R/battery`.
 struct Entity: Sendable {
-    /// Where Home Assistant shows an entity that is not one of the main ones.
+    /// The place in Home Assistant of an entity that is not one of the main ones.
     enum Category: String, Sendable {
         case config, diagnostic
     }
 
-    /// What must be online for an entity to be available.
+    /// The condition under which an entity is available.
     enum Requirement: Sendable {
         /// Nothing: the entity is always available.
         case nothing

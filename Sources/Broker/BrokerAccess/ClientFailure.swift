@@ -10,7 +10,7 @@ public struct ClientFailure: Error, Hashable, Sendable {
     public let code: String
     /// One sentence for people.
     public let text: String
-    /// What to do about it, if that is known.
+    /// The remedy; nil if it is not known.
     public var hint: String?
     /// Whether the command has already printed its document, so that no second one is printed.
     public var isPrinted = false

@@ -10,7 +10,7 @@ import Text
 
 /// `acl`: prints access rules for the broker, or tries them.
 enum AccessCommand {
-    /// What the command does. The raw values are the words of the command line.
+    /// The form of the command. The raw values are the words of the command line.
     enum Form: String, CaseIterable, Sendable {
         /// Prints rules for mosquitto.
         case mosquitto

@@ -40,7 +40,7 @@ extension ClientCommand {
     var usesBridge: Bool { true }
 }
 
-/// What a command needs besides its arguments.
+/// The surroundings of a command, besides its arguments.
 struct ClientContext: Sendable {
     /// The configuration, which names broker and bridge.
     var configuration: Settings

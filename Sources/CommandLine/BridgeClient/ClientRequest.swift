@@ -19,7 +19,7 @@ struct ClientRequest: Hashable, Sendable {
     var firstAnswer = Duration.seconds(5)
     /// The time limit for the result after `accepted`.
     let patience: Duration
-    /// What the command waits for, shown to the user: `the tag 003R`.
+    /// The object of the wait, shown to the user: `the tag 003R`.
     let waitsFor: String
     /// How long the bridge waits for the tag; nil for a request to the bridge itself.
     var lifetime: Duration?

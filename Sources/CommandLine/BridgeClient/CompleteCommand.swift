@@ -13,7 +13,7 @@ import Text
 /// It is silent on all errors, and ends in well under a second even if the broker does not answer; then it prints what the
 /// configuration contains.
 struct CompleteAction: CommandAction {
-    /// What can be typed. The raw values are the words of the command line.
+    /// The kind of a word. The raw values are the words of the command line.
     enum Kind: String, CaseIterable, Sendable {
         /// The ID of a tag.
         case tag
@@ -24,9 +24,9 @@ struct CompleteAction: CommandAction {
     /// The time limit for the broker.
     static let patience = Duration.milliseconds(400)
 
-    /// What can be typed.
+    /// The kind of the word.
     let kind: Kind
-    /// What has been typed.
+    /// The beginning that was typed.
     let word: String
     /// The value of `--config`.
     let config: String?

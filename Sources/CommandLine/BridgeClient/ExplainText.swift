@@ -81,7 +81,7 @@ enum ExplainText {
         return queued - ready
     }
 
-    /// What the gesture waited for.
+    /// The object that the gesture waited for.
     private static func subject(_ trace: JSONValue) -> String? {
         switch trace["waited_for"]?.string {
         case "broker": "for a connection to the broker"

@@ -43,7 +43,7 @@ struct LEDCommand: ClientCommand {
         }
     }
 
-    /// What the LED does.
+    /// The effect on the LED.
     private var done: String {
         let led = component == .gear ? "LED of the gear" : "LED"
         let time = duration.map { " for \($0.decimalSeconds) s" } ?? ""

@@ -43,7 +43,7 @@ struct PairCommand: ClientCommand {
         }
     }
 
-    /// What to do with the tag; nil for a connected one.
+    /// The change of the tag; nil for a connected one.
     @LoopActor
     private func announcement(_ overview: TagOverview?, _ countdown: Countdown) -> (() -> Void)? {
         guard overview?.isConnected(serial) != true else { return nil }

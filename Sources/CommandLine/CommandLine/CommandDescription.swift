@@ -2,17 +2,17 @@
 public struct CommandDescription: Hashable, Sendable {
     /// The first word of the command line; empty for a program without commands.
     public let name: String
-    /// What it does, in less than a line.
+    /// Its purpose, in less than a line.
     public let summary: String
-    /// What it does, in lines of at most 72 characters.
+    /// Its description, in lines of at most 72 characters.
     public let details: [String]
-    /// What may follow, in any order.
+    /// The options, in any order.
     public let options: [OptionDescription]
     /// The words that follow, in this order; the optional ones are the last.
     public let operands: [OperandDescription]
-    /// What the words and the options' values may be, in lines of at most 72 characters.
+    /// The allowed words and values of options, in lines of at most 72 characters.
     public let values: [String]
-    /// What `--json` prints, in lines of at most 72 characters.
+    /// The output of `--json`, in lines of at most 72 characters.
     public let json: [String]
     /// Command lines to copy, without the program's name.
     public let examples: [String]
@@ -39,11 +39,11 @@ public struct CommandDescription: Hashable, Sendable {
 public struct OptionDescription: Hashable, Sendable {
     /// With its two hyphens.
     public let name: String
-    /// What the value is called in the help; nil: the option takes none.
+    /// The name of the value in the help; nil: the option takes none.
     public let value: String?
-    /// What it does, in lines of at most 72 characters.
+    /// Its description, in lines of at most 72 characters.
     public let details: [String]
-    /// What a shell offers as its value.
+    /// The completions of its value in a shell.
     public let completion: Completion
     /// Former names, which are accepted for one version.
     let formerNames: [String]
@@ -65,11 +65,11 @@ public struct OptionDescription: Hashable, Sendable {
 
 /// A word after a command, such as `SERIAL`.
 public struct OperandDescription: Hashable, Sendable {
-    /// What it is called in the help.
+    /// Its name in the help.
     public let name: String
     /// Whether it can be left out.
     public let isOptional: Bool
-    /// What a shell offers for it.
+    /// Its completions in a shell.
     public let completion: Completion
 
     /// Creates an operand that has to be given.
@@ -86,7 +86,7 @@ public struct OperandDescription: Hashable, Sendable {
     var synopsis: String { isOptional ? "[\(name)]" : name }
 }
 
-/// What a shell offers while an operand or the value of an option is typed.
+/// The completions of an operand or the value of an option in a shell.
 public enum Completion: Hashable, Sendable {
     /// Nothing.
     case none

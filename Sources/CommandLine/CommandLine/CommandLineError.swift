@@ -2,7 +2,7 @@ public import JSON
 
 /// An error in the command line; the process ends with ``ExitCode/wrongUsage``.
 public struct CommandLineError: Error, Hashable {
-    /// What is wrong.
+    /// The error.
     public let message: String
     /// The command whose help says how it is right; nil: that of the program.
     public internal(set) var command: String?

@@ -1,6 +1,6 @@
 import Text
 
-/// What a command line asks for.
+/// The meaning of a command line.
 public enum ParsedCommandLine<Invocation> {
     /// Run a command.
     case command(Invocation)

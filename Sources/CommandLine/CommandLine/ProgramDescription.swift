@@ -2,9 +2,9 @@
 public struct ProgramDescription: Hashable, Sendable {
     /// The name of the executable.
     public let name: String
-    /// What it is, in less than a line.
+    /// Its purpose, in less than a line.
     public let summary: String
-    /// What it does, in lines of at most 76 characters.
+    /// Its description, in lines of at most 76 characters.
     public let details: [String]
     /// The sections at the end of every page.
     let sections: [HelpSection]

@@ -28,7 +28,7 @@ public final class HostDoctor {
             }
         }
 
-        /// What to do if there is no answer.
+        /// Remedies if there is no answer.
         var remedies: [String] {
             switch self {
             case .configuration, .folder: ["check the disk: sudo dmesg | tail"]

@@ -4,7 +4,7 @@ public import JSON
 public struct Printer: Sendable {
     /// Whether the command prints JSON (`--json`).
     public let isJSON: Bool
-    /// What standard output can show.
+    /// The abilities of standard output.
     public let style: TerminalStyle
     /// Completes the command lines in hints.
     public let hint: CommandHint

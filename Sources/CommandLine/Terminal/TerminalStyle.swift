@@ -2,7 +2,7 @@ public import CommandLine
 import Glibc
 import Text
 
-/// What standard output can show.
+/// The abilities of a terminal or a file.
 public struct TerminalStyle: Hashable, Sendable {
     /// Whether lines have colours.
     public let isColored: Bool

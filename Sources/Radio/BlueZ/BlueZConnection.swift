@@ -8,7 +8,7 @@ import Time
 /// It comes back by itself when the bus or bluetoothd has ended.
 @LoopActor
 final class BlueZConnection {
-    /// What has changed. ``tree`` contains the change already.
+    /// A change. ``tree`` contains it already.
     enum Event {
         /// The bus or the service cannot be used; it is tried again. `isRefused`: access is denied.
         case unusable(isRefused: Bool)

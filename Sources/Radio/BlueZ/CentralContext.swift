@@ -3,7 +3,7 @@ import DBus
 import EventLoop
 import Logging
 
-/// What the parts of a central share: the connection to BlueZ, the adapter in use, and the way of their events.
+/// The common parts of a central: the connection to BlueZ, the adapter in use, and the way of their events.
 @LoopActor
 final class CentralContext {
     let connection: BlueZConnection

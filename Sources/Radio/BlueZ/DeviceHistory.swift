@@ -41,7 +41,7 @@ struct BoundedMap<Value> {
 /// the link is kept. Any other link is replaced, because what the device has sent at its start is lost. A link that
 /// comes back nevertheless is used as it is.
 struct ForeignLinks {
-    /// What to do with an existing link.
+    /// The use of an existing link.
     enum Use {
         /// Drop it and make another one.
         case replace

@@ -1,7 +1,7 @@
 import Bluetooth
 import EventLoop
 
-/// What is left at bluetoothd of subscriptions of links that have ended, and how many descriptors are on their way.
+/// The rest at bluetoothd of subscriptions of links that have ended, and the number of descriptors on their way.
 @LoopActor
 final class NotifySessions {
     /// The characteristics with a session of this client by signals, by path. bluetoothd keeps a session beyond its link.

@@ -11,7 +11,7 @@ import DBus
 /// writes on later links, too. It answers at once if the services are resolved, and characteristics are not discovered
 /// before. Source: BlueZ 5.66, `characteristic_acquire_write` in `src/gatt-client.c`.
 struct WriteRoute {
-    /// What to do with a value.
+    /// The treatment of a value.
     enum Step: Equatable {
         /// Call `AcquireWrite`. The value waits for ``acquired(mtu:)`` or ``refused()``.
         case acquire

@@ -1,6 +1,6 @@
 /// An error of a D-Bus operation.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a caller can make of it.
+    /// The meaning of an error for a caller.
     public enum Code: Hashable, Sendable {
         /// The peer replied with the error ``DBusError/name``.
         case refused
@@ -12,7 +12,7 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
         case malformed
     }
 
-    /// What a caller can make of it.
+    /// Its meaning for a caller.
     public let code: Code
     /// The D-Bus error name, such as `org.bluez.Error.Failed`.
     public let name: String

@@ -82,7 +82,7 @@ public final class DBusMessage {
 
     // MARK: Reading
 
-    /// What it is for; nil for a kind that this version of libdbus knows and we do not.
+    /// The kind; nil for one that this version of libdbus knows and this module does not.
     public var kind: Kind? {
         switch dbus_message_get_type(pointer) {
         case DBUS_MESSAGE_TYPE_METHOD_CALL: .call

@@ -76,7 +76,7 @@ public indirect enum DBusValue: Sendable {
 }
 
 extension DBusValue {
-    /// What a variant holds, however deep; any other value itself.
+    /// The content of a variant, however deep; any other value itself.
     public var unwrapped: DBusValue {
         if case .variant(let value) = self { value.unwrapped } else { self }
     }

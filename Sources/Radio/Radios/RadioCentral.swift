@@ -5,7 +5,7 @@ public import Time
 
 /// A central of several radios, each of which is a central of its own. ``RadioChoice`` decides which one connects a device.
 ///
-/// What uses it sees one central: a device has at most one link, and its requests go to the radio with that link.
+/// One central in front of several radios: a device has at most one link, and its requests go to the radio with that link.
 @LoopActor
 public final class RadioCentral: Central {
     /// A radio with its name.

@@ -26,7 +26,7 @@ public struct RadioChoice {
         case noBond(BluetoothAddress, receivedBy: [Int])
     }
 
-    /// What the end of a link or an attempt means.
+    /// The meaning of the end of a link or an attempt.
     public enum Outcome: Hashable, Sendable {
         /// Another attempt may follow.
         case goesOn

@@ -74,7 +74,7 @@ extension Adapter1 {
     }
 }
 
-/// What a client of SetDiscoveryFilter wants to hear of.
+/// The devices that a client of SetDiscoveryFilter is told about.
 struct DiscoveryFilter {
     private(set) var uuids: Set<String> = []
     private(set) var reportsDuplicates = false

@@ -13,7 +13,7 @@ final class Adapter1: BusObject {
     let options: BlueZOptions
     let agents: AgentManager1
     let links: LinkScheduler
-    /// What outlives bluetoothd.
+    /// The part that outlives bluetoothd.
     var storage: AdapterStorage { didSet { onStore(storage) } }
     var devices: [Device1] = []
     var discoverers: [String: Discoverer] = [:]

@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// What bluetoothd does wrong on purpose, from now on.
+/// Faults of bluetoothd, from now on.
 @LoopActor
 public final class BlueZFaults {
     /// Members that are never answered, such as `Connect`; nothing is done for them either.

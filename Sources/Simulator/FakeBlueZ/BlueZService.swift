@@ -11,7 +11,7 @@ public final class BlueZService {
     /// Called when the bus itself has gone.
     public var onBusLost: (() -> Void)?
 
-    /// What it does wrong on purpose.
+    /// Its faults.
     public let faults = BlueZFaults()
     /// Called with the member and the path of each call that a client makes.
     public var onCall: ((_ member: String, _ path: String) -> Void)?

@@ -90,9 +90,9 @@ final class BluetoothDaemon {
     }
 }
 
-/// What outlives bluetoothd: its files, and the kernel's state of the adapter.
+/// The part that outlives bluetoothd: its files, and the kernel's state of the adapter.
 struct AdapterStorage {
-    /// What is kept of a bonded device.
+    /// The stored data of a bonded device.
     struct Bond {
         var alias: String?
         var isTrusted = false

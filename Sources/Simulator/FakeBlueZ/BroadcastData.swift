@@ -1,4 +1,4 @@
-/// What a device on the air shows to who listens.
+/// The data that a device advertises.
 public struct BroadcastData: Hashable, Sendable {
     /// Local name.
     public var name: String
@@ -18,7 +18,7 @@ public struct BroadcastData: Hashable, Sendable {
     }
 }
 
-/// What an adapter knows of a device from its advertisements.
+/// An adapter's data of a device from its advertisements.
 struct AdvertisedData {
     private(set) var name: String?
     private(set) var uuids: [String] = []

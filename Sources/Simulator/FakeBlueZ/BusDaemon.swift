@@ -4,7 +4,7 @@ import Glibc
 /// A `dbus-daemon` that belongs to the simulator: in a temporary folder, and ended with it.
 @LoopActor
 public final class BusDaemon {
-    /// What goes into `DBUS_SYSTEM_BUS_ADDRESS`.
+    /// The value of `DBUS_SYSTEM_BUS_ADDRESS`.
     public let address: String
     private let folder: String
     private let process: pid_t

@@ -1,7 +1,7 @@
 import DBus
 import EventLoop
 
-/// Where a pairing stands.
+/// The phase of a pairing.
 enum PairingPhase {
     case none
     /// It waits for the link and for the device. A call, where a client asked for it; nil where the device did.

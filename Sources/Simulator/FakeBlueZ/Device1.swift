@@ -9,7 +9,7 @@ import Time
 final class Device1: BusObject {
     static let interface = "org.bluez.Device1"
 
-    /// Where the link stands.
+    /// The phase of the link.
     enum Phase {
         case idle
         /// A Connect or a Pair waits for the link.

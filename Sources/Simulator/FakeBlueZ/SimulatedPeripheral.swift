@@ -7,11 +7,11 @@ public protocol SimulatedPeripheral: AnyObject {
     var address: String { get }
     /// Its GATT table.
     var services: [GATTService] { get }
-    /// What it shows; nil while nothing of it is on the air, as when it is connected, asleep or out of range.
+    /// Its advertisement; nil while nothing of it is on the air, as when it is connected, asleep or out of range.
     var broadcast: BroadcastData? { get }
     /// Whether packets of an existing link arrive.
     var isReachable: Bool { get }
-    /// What an adapter receives of it, by the adapter's number; nil if it is out of the adapter's range.
+    /// Its advertisement as an adapter receives it, by the adapter's number; nil if it is out of the adapter's range.
     func broadcast(at adapter: Int) -> BroadcastData?
     /// Whether packets of an existing link with an adapter arrive.
     func isReachable(from adapter: Int) -> Bool
@@ -81,7 +81,7 @@ extension PeripheralLink {
     public var adapterNumber: Int { 0 }
 }
 
-/// What became of a notification.
+/// The fate of a notification.
 public enum NotifyOutcome: Hashable, Sendable {
     /// A client has it.
     case delivered

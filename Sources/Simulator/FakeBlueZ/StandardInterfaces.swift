@@ -94,7 +94,7 @@ enum PropertiesInterface {
     }
 }
 
-/// What an object looks like in XML (D-Bus specification, "Introspection Data Format").
+/// The XML of an object (D-Bus specification, "Introspection Data Format").
 @LoopActor
 enum Introspection {
     static func xml(of object: (any BusObject)?, at path: String, among paths: [String]) -> String {

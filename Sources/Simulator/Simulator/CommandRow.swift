@@ -105,7 +105,7 @@ struct CommandRow: Sendable {
         CommandRow("quit", "", "end the simulator") { _ throws(CommandError) in .quit },
     ]
 
-    /// What `help` prints, with the meanings in one column.
+    /// The output of `help`, with the meanings in one column.
     static let helpText = (["TAG is a serial, an address, or * for all tags:"] + helpLines).joined(separator: "\n")
 
     private static let helpLines: [String] = all.flatMap(\.help).flatMap { form, meaning in

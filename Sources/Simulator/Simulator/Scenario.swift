@@ -2,7 +2,7 @@ import EventLoop
 
 /// A play for the simulator: its commands, one a line, and `wait SECONDS` between them; `#` begins a comment.
 struct Scenario: Hashable, Sendable {
-    /// What a line says.
+    /// The content of a line.
     enum Step: Hashable, Sendable {
         case wait(Duration)
         /// The line as it would be typed; it has been looked at.

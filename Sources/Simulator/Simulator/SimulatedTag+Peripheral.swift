@@ -21,7 +21,7 @@ extension SimulatedTag: SimulatedPeripheral {
         ]
     }
 
-    /// What it advertises where a host can hear it. The strength flickers, as it does on the air.
+    /// Its advertisement where a host receives it. The strength flickers, as it does on the air.
     public var broadcast: BroadcastData? {
         guard isInRange, let advertisement = firmware.advertisement else { return nil }
         rssiFlicker = 1 - rssiFlicker
@@ -34,7 +34,7 @@ extension SimulatedTag: SimulatedPeripheral {
     /// Whether packets of a link arrive.
     public var isReachable: Bool { isInRange }
 
-    /// What an adapter receives of it.
+    /// Its advertisement as an adapter receives it.
     public func broadcast(at adapter: Int) -> BroadcastData? {
         guard let strength = strength(at: adapter), var broadcast else { return nil }
         broadcast.rssi += strength - options.rssi

@@ -13,13 +13,13 @@ public final class SimulatedTag {
     public var onEvent: ((SimulatorEvent) -> Void)?
     /// Called when the advertisement changes or stops.
     public var onAdvertise: ((FirmwareAdvertisement?) -> Void)?
-    /// What makes it up.
+    /// Its firmware.
     public internal(set) var firmware: Firmware
     /// Whether the host's radio reaches it.
     public private(set) var isInRange = true
     /// The places of the adapters; empty: each receives it alike.
     var adapterPlaces: [Place] = []
-    /// Where it is.
+    /// Its place.
     private(set) var place = Place(x: 0, y: 0)
 
     let options: TagOptions

@@ -112,7 +112,7 @@ public final class Simulation {
 
 /// Something that people want to see of a simulated tag.
 public struct SimulatorEvent: Equatable, Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Equatable, Sendable {
         /// A client command with a visible or audible effect.
         case effect(TagEffect)
@@ -128,6 +128,6 @@ public struct SimulatorEvent: Equatable, Sendable {
 
     /// Serial of the tag.
     public let tag: String
-    /// What happened.
+    /// Its kind.
     public let kind: Kind
 }

@@ -2,7 +2,7 @@ public import FakeBlueZ
 public import FakeProxy
 public import TagFirmware
 
-/// What a person types at a running simulator.
+/// A command that is typed at a running simulator.
 public enum SimulatorCommand: Hashable, Sendable {
     /// Does something with tags.
     case tags(TagSelection, TagAction)

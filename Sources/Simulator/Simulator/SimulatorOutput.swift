@@ -4,7 +4,7 @@ import JSON
 import JacquardProtocol
 import TagFirmware
 
-/// What the simulator writes on its standard output, one line at a time, for people or as JSON.
+/// The standard output of the simulator, one line at a time, for people or as JSON.
 @LoopActor
 struct SimulatorOutput {
     let isJSON: Bool
@@ -69,7 +69,7 @@ struct SimulatorOutput {
 }
 
 extension SimulatedTag {
-    /// What it is doing, in a word.
+    /// Its state, in a word.
     fileprivate var state: String {
         if !isInRange { return "out_of_range" }
         if firmware.isConnected { return "connected" }

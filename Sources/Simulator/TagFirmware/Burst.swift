@@ -3,7 +3,7 @@ public import Time
 
 /// Several gestures or touches in a row.
 public struct Burst: Hashable, Sendable {
-    /// What is made.
+    /// The content of a burst.
     public enum Content: Hashable, Sendable {
         /// The same gesture again and again.
         case gesture(Gesture)
@@ -15,7 +15,7 @@ public struct Burst: Hashable, Sendable {
         case stroke
     }
 
-    /// What is made.
+    /// Its content.
     public let content: Content
     /// How many.
     public let count: Int

@@ -46,7 +46,7 @@ extension Firmware {
     }
 }
 
-/// What an element of the store is kept under.
+/// The key of an element of the store.
 struct StoreKey: Hashable, Sendable {
     let vendorID: JacquardIdentifier
     let productID: JacquardIdentifier

@@ -1,7 +1,7 @@
 public import JacquardProtocol
 public import Time
 
-/// What a person does with a tag.
+/// The actions of a person with a tag.
 extension Firmware {
     /// Makes a gesture on the gear.
     ///
@@ -37,7 +37,7 @@ extension Firmware {
         return link?.isConfigured == true ? announcedBattery : []
     }
 
-    /// What the tag reports of its battery by itself.
+    /// The tag's own reports of its battery.
     var announcedBattery: [FirmwareAction] {
         announcesBattery ? notify(.batteryStatus(battery)) : []
     }

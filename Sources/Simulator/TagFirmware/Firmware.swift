@@ -8,7 +8,7 @@ public import Time
 public struct Firmware: Sendable {
     /// Which tag it is.
     public let identity: FirmwareIdentity
-    /// What it does wrong on purpose.
+    /// Its faults.
     public var faults = FirmwareFaults()
     /// Whether it reports its battery without being asked.
     public var announcesBattery = true
@@ -19,7 +19,7 @@ public struct Firmware: Sendable {
     public var replay: Replay?
     /// Its battery.
     public internal(set) var battery = BatteryStatus(level: 87, isCharging: false)
-    /// What it is clipped into.
+    /// The gear that it is clipped into.
     public internal(set) var gear: AttachedGear?
     /// How it is set; keeps what clients have written.
     public internal(set) var configuration: TagConfiguration
@@ -51,7 +51,7 @@ public struct Firmware: Sendable {
     /// Its present name.
     public var name: String { configuration.ble?.customAdvertisedName ?? identity.factoryName }
 
-    /// What it shows on the air; nil while it is connected or asleep.
+    /// Its advertisement; nil while it is connected or asleep.
     public var advertisement: FirmwareAdvertisement? {
         guard case .advertising = life else { return nil }
         return FirmwareAdvertisement(name: name, manufacturerData: identity.serial.manufacturerData)

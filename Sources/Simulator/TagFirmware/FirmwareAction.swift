@@ -1,6 +1,6 @@
 public import JacquardProtocol
 
-/// What a tag's firmware wants done, in this order.
+/// An action that a tag's firmware requests, in this order.
 public enum FirmwareAction: Equatable, Sendable {
     /// Notify one fragment, at most 61 bytes, on a characteristic that the client has subscribed to.
     case notify([UInt8], on: TagCharacteristic)
@@ -41,7 +41,7 @@ public struct FirmwareError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// What a tag shows on the air, advertisement and scan response together.
+/// The advertisement of a tag, together with its scan response.
 public struct FirmwareAdvertisement: Hashable, Sendable {
     /// The local name.
     public let name: String

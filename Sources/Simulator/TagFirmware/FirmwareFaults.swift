@@ -1,8 +1,8 @@
 public import JacquardProtocol
 
-/// What a simulated tag does wrong on purpose.
+/// The faults of a simulated tag.
 public struct FirmwareFaults: Hashable, Sendable {
-    /// What happens to the answers to requests. The request itself is carried out, but for ``hang``.
+    /// The fate of the answers to requests. The request itself is carried out, but for ``hang``.
     public enum AnswerFault: Hashable, Sendable {
         /// No answer is sent.
         case drop
@@ -41,7 +41,7 @@ public struct FirmwareFaults: Hashable, Sendable {
 
     /// Whether notifications about modules and motion data are lost.
     public var losesNotifications = false
-    /// What is wrong with its motion data; nil for nothing.
+    /// The fault of its motion data; nil for none.
     public var motion: MotionFault?
 
     /// A healthy tag.

@@ -1,6 +1,6 @@
 public import JacquardProtocol
 
-/// What makes one simulated tag different from the next, and never changes while it lives.
+/// The properties that make one simulated tag different from the next, and never change while it lives.
 public struct FirmwareIdentity: Hashable, Sendable {
     /// The four characters that are printed on it.
     public let serial: PairingSerial

@@ -2,7 +2,7 @@ import JacquardProtocol
 import Time
 
 extension Firmware {
-    /// What a tag is doing.
+    /// The activity of a tag.
     enum Life: Sendable {
         case advertising
         case linked(FirmwareLink)
@@ -16,7 +16,7 @@ extension Firmware {
     }
 }
 
-/// What a tag remembers of a connection, and forgets with it.
+/// The state of a connection, which ends with it.
 struct FirmwareLink: Sendable {
     /// The longest fragment, in bytes.
     let fragmentLength: Int

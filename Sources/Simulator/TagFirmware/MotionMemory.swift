@@ -70,7 +70,7 @@ struct MotionMemory: Sendable {
     }
 }
 
-/// What is wrong with a simulated tag's motion data.
+/// A fault of a simulated tag's motion data.
 public enum MotionFault: Hashable, Sendable {
     /// Each packet is sent twice.
     case repeatedPackets

@@ -4,7 +4,7 @@ public import JacquardProtocol
 public struct SimulatedGear: Hashable, Sendable {
     /// The word that people type for it, such as `jacket`.
     public let word: String
-    /// Who sells it, what it is, and what it can do.
+    /// Its vendor, product and abilities.
     public let product: GearCatalogue.Entry
 
     /// The products of the SDK's catalogue, and one that no catalogue knows.
@@ -43,11 +43,11 @@ public struct SimulatedGear: Hashable, Sendable {
 
 /// Gear while a tag is clipped into it.
 public struct AttachedGear: Hashable, Sendable {
-    /// What it is.
+    /// The gear.
     public let gear: SimulatedGear
     /// The number under which the tag knows it: another one for each attachment.
     public let componentID: UInt32
-    /// What it reports.
+    /// The kind of its reports.
     public internal(set) var touchMode = TouchMode.gesture
 
     /// Whether it has a capability.

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// What a person does with a tag.
+/// An action of a person with a tag.
 public enum TagAction: Hashable, Sendable {
     /// Makes gestures or touches.
     case play(Burst)

@@ -34,7 +34,7 @@ public struct TrafficRecord: Hashable, Sendable {
     public var number: Int
     /// Microseconds since the start of the recording, by a clock that runs forward only.
     public var microseconds: Int64
-    /// What happened.
+    /// The event.
     public var event: Event
 
     /// The longest value of a characteristic, in bytes.

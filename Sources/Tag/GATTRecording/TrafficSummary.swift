@@ -1,7 +1,7 @@
 public import JSON
 public import JacquardProtocol
 
-/// What a recording says about a tag's protocol: MTU, times, and everything that the bridge does not know.
+/// A summary of a tag's protocol in a recording: MTU, times, and everything that the bridge does not know.
 public struct TrafficSummary: Hashable, Sendable {
     /// A request and its response.
     public struct Exchange: Hashable, Sendable {

@@ -18,7 +18,7 @@ public struct WireReader: Sendable {
         position = bytes.startIndex
     }
 
-    /// What has not been read yet.
+    /// The bytes that have not been read yet.
     @inlinable
     public var remaining: ArraySlice<UInt8> { bytes[position...] }
 

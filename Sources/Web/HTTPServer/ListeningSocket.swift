@@ -4,7 +4,7 @@ internal import Glibc
 
 /// An error of the server: the address, the socket, or the TLS files.
 public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The error and its remedy.
     public let description: String
 
     init(_ description: String) {

@@ -16,7 +16,7 @@ public enum AccessRole: String, CaseIterable, Sendable {
 
 /// A right to topics, and the topics as a filter of MQTT.
 public struct AccessRule: Hashable, Sendable {
-    /// What a client may do with the messages of a topic.
+    /// The rights of a client to the messages of a topic.
     public enum Right: String, Sendable {
         case read
         case write

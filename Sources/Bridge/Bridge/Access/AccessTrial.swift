@@ -1,12 +1,12 @@
 /// An action at the broker that a role may or may not do. Its topic belongs to no tag, bridge or client.
 public struct AccessTrial: Hashable, Sendable {
-    /// What is tried.
+    /// An action that is tried.
     public enum Action: String, Sendable {
         case publish
         case read
     }
 
-    /// What is tried.
+    /// The action that is tried.
     public let action: Action
     /// The topic.
     public let topic: String

@@ -7,7 +7,7 @@ import Time
 /// machine without a battery-backed clock may start with a wrong time: when the clock is set, the points of this run
 /// are moved. Until the points of this run follow those of earlier ones, there is no forecast.
 struct BatteryMonitor: Sendable {
-    /// What to keep across restarts.
+    /// The part that is kept across restarts.
     private(set) var history: BatteryHistory
     /// The forecast; nil without enough data, and while the battery is charging.
     private(set) var forecast: BatteryForecast?

@@ -1,4 +1,4 @@
-/// What a pending command waits for.
+/// The reason why a pending command waits.
 enum CommandObstacle: Hashable, Sendable {
     /// Bluetooth is not powered on.
     case bluetooth(AdapterFacts.State)
@@ -21,7 +21,7 @@ enum CommandObstacle: Hashable, Sendable {
         }
     }
 
-    /// What the user can do or should know.
+    /// A hint for the user.
     var hint: String {
         switch self {
         case .bluetooth: "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong"

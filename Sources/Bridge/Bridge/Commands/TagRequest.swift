@@ -36,7 +36,7 @@ protocol TagRequest: Sendable {
     func failed(on tag: inout TagMirror)
 }
 
-/// What a command builds upon. It is much smaller than the state of the tag, which would be copied for each command.
+/// The facts that a command builds upon. They are much smaller than the state of the tag, which would be copied for each command.
 struct TagRequestContext: Sendable {
     var entry: TagEntry
     /// The tag's own name; nil until it is known.

@@ -85,9 +85,9 @@ public struct Finding: Equatable, Sendable {
     public let check: Check
     /// The verdict.
     public let verdict: Verdict
-    /// What was found: one sentence without a full stop.
+    /// The result: one sentence without a full stop.
     public let found: String
-    /// What to do about it: commands to copy, or sentences.
+    /// The remedies: commands to copy, or sentences.
     public let remedies: [String]
 
     /// Creates a finding.

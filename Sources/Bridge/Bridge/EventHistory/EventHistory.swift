@@ -14,7 +14,7 @@ public struct EventHistory: Sendable {
         case forgotten(TagID)
     }
 
-    /// What to write into the folder, in this order.
+    /// Changes to write into the folder, in this order.
     public struct Changes: Hashable, Sendable {
         /// The table of tags; nil if it is unchanged.
         public var tags: RecordedTags?
@@ -190,7 +190,7 @@ public struct EventHistory: Sendable {
 
     // MARK: Writing
 
-    /// What is not written yet.
+    /// The changes that are not written yet.
     public var changes: Changes {
         Changes(
             tags: tags == writtenTags ? nil : tags, blocks: waiting + (isCurrentChanged ? [current] : []),

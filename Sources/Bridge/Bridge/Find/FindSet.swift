@@ -40,7 +40,7 @@ struct FindSet: TagRequest {
     }
 }
 
-/// What a successful `find/set` does.
+/// The effects of a successful `find/set`.
 enum FindChange: Sendable {
     case start(Duration)
     case stop

@@ -10,7 +10,7 @@ import Time
 /// Beats of a silent bridge are still received. A beat from a bridge whose state is `offline` at this node of the broker
 /// requests that it publishes its facts again: this repairs the state after a cluster was split.
 struct FleetWatch: Sendable {
-    /// What to do about an event.
+    /// The effect of an event.
     enum Effect: Equatable, Sendable {
         /// Publish a beat with this number.
         case beat(UInt64)

@@ -1,9 +1,9 @@
 import JacquardProtocol
 import Time
 
-/// What is known of a tag's motion sensor, and what runs. Only of a tag whose motion sensor was used.
+/// The known state of a tag's motion sensor, and the operation that runs. Only of a tag whose motion sensor was used.
 struct MotionState: Sendable {
-    /// Where the data goes.
+    /// The destination of the data.
     enum Mode: String, Sendable {
         case none, store, stream
     }
@@ -36,7 +36,7 @@ struct MotionState: Sendable {
         var silentAt: Instant?
     }
 
-    /// What a command of the bridge's own is for.
+    /// The purpose of a command of the bridge's own.
     enum Errand: Sendable {
         case check, download, stop, deactivate, erase
     }

@@ -190,7 +190,7 @@ extension FactMirror {
 // MARK: Facts that the broker may not have stored
 
 extension FactMirror {
-    /// What to do about a late acknowledgement.
+    /// The treatment of a late acknowledgement.
     enum LateAcknowledgement {
         /// Queue the topic.
         case repetition

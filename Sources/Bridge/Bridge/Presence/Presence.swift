@@ -80,7 +80,7 @@ struct Presence: Sendable {
     /// When to call ``deadlineReached(at:)``.
     var deadline: Instant? { silence?.until }
 
-    /// What to keep across restarts.
+    /// The part that is kept across restarts.
     var stored: TagRecord.Presence {
         TagRecord.Presence(state: state.rawValue, unixMilliseconds: since.unixMilliseconds)
     }

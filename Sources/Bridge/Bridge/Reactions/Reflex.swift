@@ -7,7 +7,7 @@ import Time
 /// falling battery level, or the connection to the broker. Its request plays a pattern on an LED or a motor, and what
 /// follows from that are responses of the tag and publications. No trigger can be made of either.
 public struct Reflex: Equatable, Sendable {
-    /// What triggers a reflex.
+    /// The trigger of a reflex.
     public enum Trigger: Hashable, Sendable {
         /// A gesture or a chord, by its `event_type`.
         case event(String)
@@ -19,7 +19,7 @@ public struct Reflex: Equatable, Sendable {
         case broker(isConnected: Bool)
     }
 
-    /// What triggers it.
+    /// Its trigger.
     public var trigger: Trigger
     /// The tags whose events trigger it; empty for all tags.
     public var sources: Set<TagID>

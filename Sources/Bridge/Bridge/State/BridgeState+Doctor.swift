@@ -57,7 +57,7 @@ extension BridgeState {
         health.current.filter { codes.contains($0.key.code) }.map(\.text).sorted()
     }
 
-    /// What to do about messages that were lost.
+    /// Remedies for messages that were lost.
     private var remediesOfLosses: [String] {
         let kinds = Set(health.current.filter { $0.key.code == .eventsDropped }.map(\.key.subject.text))
         let isOutage = kinds.contains("") || kinds.contains("results")

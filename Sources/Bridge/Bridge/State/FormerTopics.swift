@@ -34,7 +34,7 @@ public struct DamagedState: Hashable, Sendable {
         }
     }
 
-    /// Where the damaged file is kept.
+    /// The path of the copy of the damaged file.
     public var keptAs: String
     /// The records that could not be read; empty if none could be.
     public var records: [Record]
@@ -45,7 +45,7 @@ public struct DamagedState: Hashable, Sendable {
     }
 }
 
-/// What is known about earlier runs of this bridge.
+/// Facts about earlier runs of this bridge.
 public struct EarlierRuns: Hashable, Sendable {
     /// Former instance names whose topics may still be retained.
     public var instances: [FormerInstance]

@@ -8,7 +8,7 @@ struct HealthMonitor: Sendable {
     /// The reference for the comparison with later measurements.
     private var base: (measurement: HealthMeasurement, at: Instant)?
     private var losses = LossCounters()
-    /// What the broker refuses.
+    /// The topics that the broker refuses.
     private var rejectedTopics = RejectedTopics()
     private var isStalled = false
     /// The damage of the state file at the start; nil if there was none.

@@ -125,7 +125,7 @@ struct PairingProgress: Sendable {
 }
 
 extension PairingProgress {
-    /// What the user can do next.
+    /// The user's next step.
     var hint: String? {
         switch state {
         case .searching:

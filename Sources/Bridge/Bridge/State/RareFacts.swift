@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// What is known of a tag only if somebody uses its modules, raw data or motion sensor. Nearly all tags have none.
+/// Facts of a tag that exist only if somebody uses its modules, raw data or motion sensor. Nearly all tags have none.
 struct RareFacts: Sendable {
     /// The tag's loadable modules; nil until they were listed.
     var modules: [ModuleDescriptor]?

@@ -81,7 +81,7 @@ struct TagFindings {
         return remediesOfSerial + [TagAdvice.wake, "bring it near the adapter", "charge it\(battery)"]
     }
 
-    /// What to do if another tag is received, and this one never was: its serial can be misread.
+    /// Remedies if another tag is received, and this one never was: its serial can be misread.
     private var remediesOfSerial: [String] {
         guard tag.lastSeen == nil, !strangers.isEmpty else { return [] }
         let serial = tag.entry.serial

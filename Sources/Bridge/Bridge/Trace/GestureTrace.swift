@@ -23,7 +23,7 @@ public struct GestureTrace: Hashable, Sendable {
         case closing
     }
 
-    /// What happened on the way.
+    /// Incidents on the way.
     struct Remarks: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
 
@@ -64,7 +64,7 @@ public struct GestureTrace: Hashable, Sendable {
     var outcome = Outcome.pending
     /// The reason of the acknowledgement.
     var reason: UInt8 = 0
-    /// What happened on the way.
+    /// The incidents on the way.
     var remarks = Remarks()
 
     init(_ mark: GestureMark, _ arrival: GestureArrival, at now: Instant) {

@@ -3,7 +3,7 @@ import Time
 
 /// The latest incidents of all tags that explain a missing gesture.
 struct TagIncidents: Sendable {
-    /// What happened.
+    /// The kind of an incident.
     enum Kind: Hashable, Sendable {
         /// A packet was dropped, because a fragment of it was missing.
         case fragmentLost

@@ -7,7 +7,7 @@ struct TopicLevels {
     private static let most = 5
 
     private let topic: String
-    /// Where each level begins, and where another one behind the last would begin.
+    /// The beginning of each level, and of another one behind the last.
     private var starts = InlineArray<6, Int>(repeating: 0)
     /// The number of levels.
     private(set) var count = 0
@@ -55,7 +55,7 @@ extension String {
         return prefix.indices.allSatisfy { bytes[$0] == prefix[$0] }
     }
 
-    /// What follows a level of a topic, or several; nil for a topic elsewhere.
+    /// The part of a topic behind a level, or several; nil for a topic elsewhere.
     func topic(below levels: String) -> Substring? {
         guard isTopic(below: levels) else { return nil }
         return self[utf8.index(startIndex, offsetBy: levels.utf8.count + 1)...]

@@ -65,7 +65,7 @@ extension TagConnectionError.Code {
         }
     }
 
-    /// What the user can do about it.
+    /// The remedy for the user.
     var hint: String {
         switch self {
         case .peerRemovedPairingInfo: "The tag has removed its bond with this host; pair it again"

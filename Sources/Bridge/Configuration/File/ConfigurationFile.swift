@@ -3,11 +3,11 @@ import Text
 
 /// A configuration and where it came from.
 public struct LoadedConfiguration: Hashable, Sendable {
-    /// What the user has decided.
+    /// The settings.
     public var configuration: Settings
     /// The file that was looked for, whether or not it is there.
     public let file: String
-    /// What is allowed but should be known; one sentence each.
+    /// Remarks on allowed settings, one sentence each.
     public let notices: [String]
 }
 
@@ -88,7 +88,7 @@ public enum ConfigurationFile {
     }
 }
 
-/// Where relative paths of the configuration count from.
+/// The folder that relative paths of the configuration begin at.
 struct ConfigurationFolder: Hashable, Sendable {
     /// The folder of the configuration file, ending in a slash; empty for the working directory.
     let prefix: String

@@ -48,7 +48,7 @@ public struct FileContents: Hashable, Sendable {
 public struct FileError: Error, Hashable {
     /// Such as `ENOENT`.
     public let code: Int32
-    /// What is wrong, such as `No such file or directory`.
+    /// The reason, such as `No such file or directory`.
     public let reason: String
 
     /// Wraps the error number, with the words of the C library.
@@ -114,7 +114,7 @@ extension FileError {
     }
 }
 
-/// What lies in a folder.
+/// The entries of a folder.
 public enum FolderEntries {
     /// The names in no order, without `.` and `..`; none where the folder cannot be read.
     public static func names(in path: String) -> [String] {

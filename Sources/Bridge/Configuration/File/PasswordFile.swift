@@ -5,9 +5,9 @@ struct PasswordFile {
     /// The greatest length, in bytes: that of a password of MQTT and its newline. Source: MQTT 5.0, 1.5.4.
     private static let limit = 65537
 
-    /// Where relative paths count from.
+    /// The folder that relative paths begin at.
     let folder: ConfigurationFolder
-    /// Where systemd put the credentials of the service (`$CREDENTIALS_DIRECTORY`); nil outside of one.
+    /// The folder of the service's credentials (`$CREDENTIALS_DIRECTORY` of systemd); nil outside of one.
     let credentials: String?
 
     /// Reads the password.

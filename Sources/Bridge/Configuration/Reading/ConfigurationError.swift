@@ -3,13 +3,13 @@ import Text
 
 /// One thing that is wrong with the configuration.
 struct ConfigurationError: Hashable, Sendable {
-    /// Where.
+    /// The place of the error.
     let origin: ConfigurationOrigin
     /// The key in dotted form; empty where it is about no single key.
     let path: String
-    /// What is wrong; never the value of a secret.
+    /// The error; never with the value of a secret.
     let problem: String
-    /// What would be right; nil where `problem` says it.
+    /// The allowed values; nil if `problem` names them.
     let allowed: String?
 
     /// One line: `FILE:LINE:COLUMN: KEY.PATH: what is wrong; allowed: ...`.
@@ -76,7 +76,7 @@ extension JSONValue {
     }
 }
 
-/// Where a part of the configuration was written.
+/// The place of a part of the configuration.
 enum ConfigurationOrigin: Hashable, Sendable {
     /// The file as a whole.
     case file
@@ -154,7 +154,7 @@ struct ConfigurationFindings {
     /// Whether nothing is wrong.
     var isEmpty: Bool { errors.isEmpty }
 
-    /// What was noted, in reading order.
+    /// The noted errors, in reading order.
     func errors(in file: String) -> ConfigurationErrors {
         ConfigurationErrors(file: file, errors: errors.sorted { $0.origin < $1.origin }, omitted: omitted)
     }

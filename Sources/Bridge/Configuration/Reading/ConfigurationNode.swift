@@ -2,7 +2,7 @@ import Text
 
 /// A part of the configuration before its meaning is known: the file and the environment in one tree.
 struct ConfigurationNode: Hashable, Sendable {
-    /// What stands there.
+    /// The content of a node.
     indirect enum Content: Hashable, Sendable {
         /// One value as it is written; plain: in a file and without quotes.
         case scalar(text: String, isPlain: Bool)
@@ -16,15 +16,15 @@ struct ConfigurationNode: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         /// As it is written; no two of a section are equal.
         let key: String
-        /// Where the key stands.
+        /// The place of the key.
         let origin: ConfigurationOrigin
-        /// What belongs to it.
+        /// Its value.
         var value: ConfigurationNode
     }
 
-    /// What.
+    /// The content.
     var content: Content
-    /// Where it begins.
+    /// The beginning.
     var origin: ConfigurationOrigin
     /// Whether it is followed by a comment that looks like a part of the value: `led #ff8000`.
     var isCut = false
@@ -37,7 +37,7 @@ struct ConfigurationNode: Hashable, Sendable {
 }
 
 extension ConfigurationNode {
-    /// What to do about a value that is wrong because a comment cuts it; else nothing.
+    /// The remedy for a value that a comment cuts; empty for other values.
     var remedyOfCut: String { isCut ? "; \" #\" begins a comment: put the value in quotes" : "" }
 
     /// A sentence for each value that a comment cuts.

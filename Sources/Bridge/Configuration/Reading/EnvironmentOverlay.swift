@@ -49,7 +49,7 @@ struct EnvironmentOverlay {
 
 /// An environment variable that sets one key: `JACQUARD2MQTT_MQTT__HOST` sets `mqtt.host`.
 public struct EnvironmentSetting: Hashable, Sendable {
-    /// What every variable of the product begins with.
+    /// The prefix of the product's variables.
     public static let prefix = "JACQUARD2MQTT_"
     /// Names the configuration file; the one variable of the product that sets no key.
     public static let fileVariable = "JACQUARD2MQTT_CONFIG"

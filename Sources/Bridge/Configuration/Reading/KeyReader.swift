@@ -28,7 +28,7 @@ struct ReadKeys {
 struct ReadItem<Item> {
     /// The item, with the defaults of keys that are missing or wrong.
     var value: Item
-    /// What was read.
+    /// The keys that were read.
     let keys: ReadKeys
 }
 

@@ -20,9 +20,9 @@ public enum ReloadEffect: Hashable, Sendable {
     case none
 }
 
-/// What the table of keys says about one key, without access to its value.
+/// The description of a key in the table, without access to its value.
 struct KeyDescription: Sendable {
-    /// What can stand under a key.
+    /// The kind of value below a key.
     enum Kind: Sendable {
         /// One value, or a list of words.
         case value
@@ -38,7 +38,7 @@ struct KeyDescription: Sendable {
     let sentence: String
     /// How a changed value takes effect.
     let effect: ReloadEffect
-    /// What can stand under it.
+    /// The kind of its value.
     let kind: Kind
     /// The words of JSON Schema for its value.
     var schema: SchemaNode = [:]

@@ -2,7 +2,7 @@ import CYAML
 
 /// One step of libyaml through a text, copied to values of Swift.
 struct YAMLEvent: Hashable, Sendable {
-    /// What was met.
+    /// The kind of an event.
     enum Kind: Hashable, Sendable {
         case streamStart, streamEnd
         case documentStart, documentEnd
@@ -14,11 +14,11 @@ struct YAMLEvent: Hashable, Sendable {
         case mappingStart, mappingEnd
     }
 
-    /// What.
+    /// The kind.
     let kind: Kind
-    /// Where it begins.
+    /// The beginning.
     let position: YAMLPosition
-    /// Where it ends; nil for anything but a plain scalar.
+    /// The end; nil for anything but a plain scalar.
     let end: YAMLPosition?
     /// Whether a name was given to it: `&name`.
     let hasAnchor: Bool

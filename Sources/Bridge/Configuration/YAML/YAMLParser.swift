@@ -3,7 +3,7 @@ import CYAML
 /// libyaml's parser over a text in memory: the one owner of both.
 struct YAMLParser: ~Copyable {
     private let bytes: [UInt8]
-    /// Where each line begins.
+    /// The beginning of each line.
     private let lineStarts: [Int]
     /// The bytes where libyaml reads them: it keeps the pointer until it is deleted.
     private let input: UnsafeMutablePointer<UInt8>

@@ -2,9 +2,9 @@ import CYAML
 
 /// Why a text is no YAML, in words for people who never read its specification.
 struct YAMLSyntaxError: Error, Hashable {
-    /// Where libyaml stumbled, or where that was begun which it could not finish.
+    /// The position at which libyaml stopped, or the beginning of the part that it could not finish.
     let position: YAMLPosition
-    /// What is wrong and how to mend it.
+    /// The error and its remedy.
     let problem: String
 }
 
@@ -28,7 +28,7 @@ extension YAMLSyntaxError {
         "found unexpected end of stream",
     ]
 
-    /// What libyaml's terse words mean for the one who wrote the file.
+    /// The meaning of libyaml's terse words for the author of the file.
     ///
     /// Source: the messages of libyaml 0.2.5 that a file without directives can cause. None holds a part of the file.
     private static func plainWords(for problem: String) -> String {

@@ -92,7 +92,7 @@ package struct BrokerLinkOutcome: Sendable {
     package static let success = BrokerLinkOutcome(status: 0, number: 0)
 }
 
-/// What a link has received.
+/// A signal that a link has received.
 package enum BrokerLinkSignal: Sendable {
     /// The broker has accepted the connection. Values that it has not sent are nil.
     case accepted(isSessionPresent: Bool, keepAlive: UInt16?, receiveMaximum: UInt16?)

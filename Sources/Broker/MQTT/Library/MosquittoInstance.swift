@@ -13,11 +13,11 @@ final class MosquittoInstance: BrokerLink {
     /// `nonisolated(unsafe)`: that call is made once, before the socket exists, and nothing here is called until it is back.
     nonisolated(unsafe) let pointer: OpaquePointer
 
-    /// What the library has complained of while it connected; the helper may add to it.
+    /// Messages of the library about errors while it connected; the helper may add to them.
     nonisolated let complaints = Mutex<[String]>([])
     /// Upper bound of ``complaints``: a broker can cause them.
     nonisolated static let mostComplaints = 16
-    /// What OpenSSL found of the broker's certificate when the library complained, `X509_V_ERR_x`.
+    /// OpenSSL's result about the broker's certificate when the library complained, `X509_V_ERR_x`.
     nonisolated let certificate = Atomic(0)
     private nonisolated let isAbandoned = Atomic(false)
 

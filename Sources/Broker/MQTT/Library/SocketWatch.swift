@@ -26,7 +26,7 @@ final class SocketWatch: BrokerSocket {
         descriptor = copy
     }
 
-    /// What is waited for.
+    /// The events that the socket waits for.
     var events: DescriptorSource.Events {
         get { source.events }
         set { source.events = newValue }

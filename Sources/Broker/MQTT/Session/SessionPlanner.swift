@@ -12,7 +12,7 @@ struct SessionPlanner {
         /// Which of the broker's addresses, from 0.
         var node = 0
 
-        /// What the link has to know.
+        /// The part of the plan that the link needs.
         var link: BrokerLinkPlan {
             BrokerLinkPlan(version: version, isCleanStart: isCleanStart, isDiscardOnly: isDiscardOnly)
         }

@@ -6,7 +6,7 @@ import Time
 /// subscription is repeated on the same connection, after pauses that double. A definite reason, such as
 /// `not_authorized`, is final.
 struct SubscriptionRetries {
-    /// What a response of the broker means.
+    /// The meaning of a response of the broker.
     enum Outcome: Equatable {
         /// The subscription works, and there is nothing to report.
         case granted

@@ -53,7 +53,7 @@ public struct MQTTConfiguration: Sendable {
     public var prefersFirst = false
     /// Version of the protocol.
     public var version = Version.automatic
-    /// Who the client is to the broker, at least one byte. Two clients with one identifier throw each other out.
+    /// The client's name at the broker, at least one byte. Two clients with one identifier disconnect each other.
     public var clientIdentifier: String
     /// User name; nil sends none.
     public var username: String?
@@ -65,7 +65,7 @@ public struct MQTTConfiguration: Sendable {
     public var tls: TLS?
     /// How long the broker keeps subscriptions and messages for a client that has gone, whole seconds.
     public var sessionExpiry = Duration.seconds(30)
-    /// What the broker publishes when the connection breaks. Topic, payload, QoS and retain flag count.
+    /// The message that the broker publishes when the connection breaks: topic, payload, QoS and retain flag.
     public var will: MQTTMessage?
     /// How long TCP, TLS and the broker's answer may take together.
     public var connectDeadline = Duration.seconds(10)
@@ -82,7 +82,7 @@ public struct MQTTConfiguration: Sendable {
             configuration, plan throws(MQTTError) in try MosquittoInstance(configuration, plan)
         }
 
-    /// What the resolver says of a host, for tests on machines with one family only.
+    /// The resolver's answer about a host; replaced in tests on machines with one family only.
     var families: @Sendable (String) -> Result<[AddressFamily], MQTTError> = AddressFamily.families
 
     /// Finds the nodes of ``service``, for tests without a name server.

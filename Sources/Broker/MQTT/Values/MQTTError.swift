@@ -1,4 +1,4 @@
-/// What went wrong between this client and its broker.
+/// An error between this client and its broker.
 ///
 /// Neither the text nor the description holds a password or a payload.
 public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -35,7 +35,7 @@ public struct MQTTError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// One line for people.
     public let text: String
-    /// What libmosquitto or the broker called it; nil when this module found it out itself.
+    /// The code of libmosquitto or the broker; nil for an error that this module has found.
     public let underlying: Underlying?
 
     /// Creates an error.

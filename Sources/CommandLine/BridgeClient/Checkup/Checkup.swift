@@ -41,7 +41,7 @@ struct Checkup: Sendable {
 
     /// The findings so far.
     private(set) var findings: [CheckupFinding] = []
-    /// What is known about the tag.
+    /// The known facts of the tag.
     private(set) var facts: CheckupFacts
     /// When to report ``Event/deadlineReached``; nil if nothing is waited for.
     private(set) var deadline: Instant?

@@ -13,7 +13,7 @@ import Text
 struct CheckupReport: Sendable {
     /// The findings.
     let findings: [CheckupFinding]
-    /// What the broker retains about the bridge and the tag.
+    /// The retained topics of the bridge and the tag.
     let facts: RetainedFacts
     /// The tag's ID.
     let tag: String
@@ -156,7 +156,7 @@ struct CheckupReport: Sendable {
     }
 }
 
-/// What a report needs from the machine.
+/// The sources of a report on the machine.
 enum ReportSources {
     /// The newest lines of the bridge's journal; nil if there are none or they must not be read.
     @LoopActor

@@ -21,7 +21,7 @@ final class CheckupRun {
     private var isRecording = false
     private var logLines: [String] = []
     private var checkup: Checkup
-    /// What the broker retains.
+    /// The retained topics at the broker.
     private(set) var facts: RetainedFacts
 
     /// The longest recording that a bridge makes.

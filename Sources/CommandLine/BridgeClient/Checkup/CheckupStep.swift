@@ -1,7 +1,7 @@
 import JSON
 import JacquardProtocol
 
-/// What `checkup` found out about a feature.
+/// The result of `checkup` about a feature.
 enum CheckupVerdict: Hashable, Sendable {
     /// It works; with a value, if there is one.
     case works(String)
@@ -58,7 +58,7 @@ struct CheckupFinding: Hashable, Sendable {
     }
 }
 
-/// What is known about the tag while a checkup runs: the latest message of each of its topics.
+/// The known facts of the tag while a checkup runs: the latest message of each of its topics.
 struct CheckupFacts: Sendable {
     private var latest: [String: JSONValue]
 
@@ -87,7 +87,7 @@ struct CheckupFacts: Sendable {
 
 /// A step of a checkup.
 struct CheckupStep: Sendable {
-    /// What the step does.
+    /// The work of a step.
     enum Work: Sendable {
         /// Sends a command; its result is judged.
         case command(String, [String: JSONValue])
@@ -101,7 +101,7 @@ struct CheckupStep: Sendable {
     let name: String
     /// The name of the feature, for people.
     let title: String
-    /// What the owner has to do; nil if nothing.
+    /// The owner's part; nil if there is none.
     var instruction: String?
     /// Whether the step is left out without the owner; always so with an instruction.
     var needsOwner = false
@@ -109,7 +109,7 @@ struct CheckupStep: Sendable {
     var question: String?
     /// The verdict for a negative answer.
     var contradiction = ""
-    /// What the step does.
+    /// The work of the step.
     let work: Work
     /// How long to wait.
     var limit = CheckupStep.commandLimit

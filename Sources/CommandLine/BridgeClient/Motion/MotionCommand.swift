@@ -9,7 +9,7 @@ import Text
 
 /// `imu`: motion data.
 enum MotionCommand {
-    /// What the command does. The raw values are the words of the command line.
+    /// The action of the command. The raw values are the words of the command line.
     enum Action: String, CaseIterable, Sendable {
         /// Reads a recorded session, without bridge and tag.
         case parse
@@ -159,7 +159,7 @@ enum MotionCommand {
 
 /// `imu parse`: prints a session file. It needs neither configuration nor broker.
 struct MotionParseAction: CommandAction {
-    /// What is printed.
+    /// The form of the output.
     enum Form: Hashable, Sendable {
         /// The header for people, or everything as JSON.
         case header
@@ -174,7 +174,7 @@ struct MotionParseAction: CommandAction {
 
     /// The file's path.
     let file: String
-    /// What is printed.
+    /// The form of the output.
     let form: Form
     /// The options that all commands take.
     let options: ClientOptions

@@ -12,7 +12,7 @@ import Time
 struct MotionTagCommand: ClientCommand {
     /// The tag.
     let tag: String
-    /// What is done.
+    /// The action.
     let action: MotionCommand.Action
     /// The keys of the command.
     var payload: [String: JSONValue] = [:]

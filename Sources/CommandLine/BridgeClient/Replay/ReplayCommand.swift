@@ -67,7 +67,7 @@ struct ReplayCommand: ClientCommand {
 
     // MARK: Files
 
-    /// Where the table of tags of a file is: `events.tags.json` for `events.ring`.
+    /// The path of the table of tags of a file: `events.tags.json` for `events.ring`.
     static func tagsPath(of file: String) -> String {
         (file.hasSuffix(".ring") ? String(file.dropLast(".ring".count)) : file) + ".tags.json"
     }

@@ -14,11 +14,11 @@ enum ConfigurationChange: Hashable, Sendable {
     case tagChanged(TagSettings)
     /// A tag that the bridge does not know yet.
     case tagAdded(TagSettings)
-    /// Where the metrics are written; nil: they are no longer written.
+    /// The file of the metrics; nil: they are no longer written.
     case metricsFile(String?)
     /// How often the metrics are written, to the same file.
     case metricsInterval
-    /// What is logged.
+    /// The lowest level that is logged.
     case logLevel(LogLevel)
     /// Something of `mqtt`: how the broker is reached.
     case broker

@@ -42,7 +42,7 @@ extension RadioCentral: @LoopActor BridgeCentral {
     }
 }
 
-/// What a bridge uses of its machine: the radio, the network and the process. A simulation replaces it.
+/// The parts of the machine that a bridge uses: the radio, the network and the process. A simulation replaces it.
 @LoopActor
 package struct BridgeMachine {
     /// Creates the central.

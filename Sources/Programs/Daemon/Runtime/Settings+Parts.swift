@@ -10,7 +10,7 @@ import Logging
 import MQTT
 import Time
 
-/// What the user has decided, in the words of each part.
+/// The settings in the words of each part.
 extension Settings {
     /// For the bridge as a client of the broker.
     func client(will: Publication) -> MQTTConfiguration {
@@ -61,7 +61,7 @@ extension Settings {
         tags.map { ($0.entry, $0.address.flatMap { BluetoothAddress($0) }) }
     }
 
-    /// What is remembered of tags that are known: configured, or paired by command.
+    /// The records of known tags: configured, or paired by command.
     func records(of stored: [TagID: StoredTag]) -> [TagRecord] {
         let configured = Set(tags.map(\.id))
         return stored.values.filter { $0.paired || configured.contains($0.id) }.sorted { $0.id < $1.id }
@@ -154,7 +154,7 @@ extension MQTTUserProperty {
 }
 
 extension IncomingMessage {
-    /// What the client received, as the bridge takes it.
+    /// A received message of the client, for the bridge.
     init(_ message: MQTTMessage) {
         self.init(
             topic: message.topic,

@@ -3,7 +3,7 @@ import JacquardProtocol
 import Logging
 import Time
 
-/// What the log says about the life of the tags: connected, lost, retrying, gear attached and detached.
+/// The log of the life of the tags: connected, lost, retrying, gear attached and detached.
 ///
 /// Takes the events of the tags and returns the records to write. Changes are logged each time; attempts are left to the
 /// ``Logging/CalmSink``, so that a tag that is away does not flood the log.

@@ -13,11 +13,11 @@ final class EventFile: Sendable {
     private let hours: Int
     private let history: Mutex<EventHistory>
 
-    /// Where it is.
+    /// Its path.
     let path: String
     private let tagsPath: String
 
-    /// What was found in the folder.
+    /// The contents of the folder.
     struct Findings: Hashable, Sendable {
         /// Files that are damaged or of another format, by the names under which they were set aside.
         var setAside: [String] = []

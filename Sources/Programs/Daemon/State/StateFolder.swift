@@ -11,7 +11,7 @@ struct StateFolder: Sendable {
     private static let runsFileName = "runs.json"
     private static let batteryFileName = "batteries.json"
 
-    /// Where it is.
+    /// Its path.
     let path: String
 
     /// The folder of `--state`, else the service manager's, else that of an installed bridge.
@@ -21,7 +21,7 @@ struct StateFolder: Sendable {
 
     private var file: String { path + "/" + Self.fileName }
 
-    /// What was found in the folder.
+    /// The contents of the folder.
     enum Contents: Hashable, Sendable {
         /// The tags; none where there is no file yet.
         case tags([StoredTag])
@@ -129,7 +129,7 @@ struct StateFolder: Sendable {
         try write(runs, to: path + "/" + Self.runsFileName)
     }
 
-    /// What was found of the batteries.
+    /// The stored batteries.
     enum BatteryContents: Hashable, Sendable {
         /// The histories; none where there is no file yet.
         case batteries([StoredBattery])

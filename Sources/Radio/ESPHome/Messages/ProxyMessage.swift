@@ -99,7 +99,7 @@ public struct ProxyInfo: Hashable, Sendable {
     public var name = ""
     /// The version of its firmware, such as `2026.6.5`.
     public var version = ""
-    /// What it can do.
+    /// Its features.
     public var features: Features = []
     /// The address of its Bluetooth controller, in text form; empty if the firmware does not send it.
     public var bluetoothAddress = ""

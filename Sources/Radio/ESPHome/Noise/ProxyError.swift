@@ -23,7 +23,7 @@ public enum ProxyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The connection could not be made, or was lost.
     case network(String)
 
-    /// What happened, and what to do if the user has to do something.
+    /// The error, and the remedy if the user has to do something.
     public var description: String {
         switch self {
         case .wrongKey: "the proxy has another key; copy the key of its ESPHome configuration (api, encryption, key)"

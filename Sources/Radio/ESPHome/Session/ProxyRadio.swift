@@ -6,7 +6,7 @@ import Time
 /// A pure value. Requests, messages and the time are passed in; events and messages are taken with ``takeEffects()``
 /// after each call.
 struct ProxyRadio: Sendable {
-    /// What follows from a call.
+    /// The effects of a call.
     struct Effects {
         var events: [CentralEvent] = []
         var messages: [ProxyMessage] = []

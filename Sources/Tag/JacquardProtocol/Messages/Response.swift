@@ -10,7 +10,7 @@ public struct Response: Equatable, Sendable {
         case hello(HelloResponse)
         /// The response to begin.
         case begin(BeginResponse)
-        /// What a component is.
+        /// The description of a component.
         case deviceInfo(DeviceInfoResponse)
         /// The battery.
         case batteryStatus(BatteryStatusReport)
@@ -18,7 +18,7 @@ public struct Response: Equatable, Sendable {
         case configGet(ConfigGetResponse)
         /// The response to a haptic request.
         case haptic(HapticResponse)
-        /// What gear reports from now on.
+        /// The kind of reports that gear sends from now on.
         case dataChannel(DataChannelResponse)
         /// The tag's configuration, after it was read or changed.
         case config(TagConfiguration)

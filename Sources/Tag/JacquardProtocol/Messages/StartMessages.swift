@@ -131,7 +131,7 @@ public struct DeviceInfoRequest: Equatable, Sendable, WireMessage {
     }
 }
 
-/// What the tag or its gear is.
+/// The description of the tag or its gear.
 ///
 /// Source: `DeviceInfoResponse`, extension 103 of `Response`.
 public struct DeviceInfoResponse: Equatable, Sendable {

@@ -2,7 +2,7 @@ import Time
 
 /// Modules, motion data and raw data on one link. Unused on nearly all links.
 struct BulkState: Sendable {
-    /// What a notification ends.
+    /// The request that a notification ends.
     indirect enum Waiting: Sendable {
         /// A module is being loaded. Motion data may continue with a goal.
         case loading(ModuleDescriptor, then: MotionGoal?)
@@ -114,7 +114,7 @@ public struct RawViews: OptionSet, Hashable, Sendable {
     public static let payload = RawViews(rawValue: 4)
 }
 
-/// What is to be done with motion data.
+/// The use of motion data that is wanted.
 public indirect enum MotionGoal: Equatable, Sendable {
     /// Read the state.
     case status

@@ -4,7 +4,7 @@ import ProtobufWire
 ///
 /// Source: `DataCollectionStartRequest`, extension 1001 of `Request`.
 public struct MotionStartRequest: Equatable, Sendable, WireMessage {
-    /// What to collect.
+    /// The data to collect.
     public var metadata: MotionMetadata?
 
     /// Creates an empty request.

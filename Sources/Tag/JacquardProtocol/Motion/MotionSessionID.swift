@@ -48,7 +48,7 @@ public struct MotionMetadata: Equatable, Sendable, WireMessage {
     public var session: String?
     /// The subject.
     public var subject: String?
-    /// Where the data goes.
+    /// The destination of the data.
     public var mode: MotionMode?
     /// Purpose unknown; no SDK sets it.
     public var actionID: UInt32?

@@ -37,7 +37,7 @@ public struct MotionStatus: RawRepresentable, Hashable, Sendable, CustomStringCo
     ]
 }
 
-/// Where motion data goes.
+/// The destination of motion data.
 ///
 /// Source: `DataCollectionMode` of the schema.
 public struct MotionMode: RawRepresentable, Hashable, Sendable {

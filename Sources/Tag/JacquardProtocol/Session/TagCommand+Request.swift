@@ -1,4 +1,4 @@
-/// What the request of a command depends on.
+/// The facts that the request of a command depends on.
 struct RequestContext {
     /// The tag's vendor and product; nil until they were received.
     var vendor: JacquardIdentifier?

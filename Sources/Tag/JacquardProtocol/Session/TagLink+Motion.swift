@@ -244,7 +244,7 @@ extension MotionGoal {
         }
     }
 
-    /// What a recording or a stream collects.
+    /// The data that a recording or a stream collects.
     var metadata: MotionMetadata? {
         switch self {
         case .record(let id, _): MotionMetadata(id, mode: .store)

@@ -28,7 +28,7 @@ public struct TagSession: Sendable {
         case closing(deadline: Instant, then: Ending)
     }
 
-    /// What follows once the link is down.
+    /// The step after the end of the link.
     private enum Ending {
         /// Another attempt, after a pause.
         case retry(TagConnectionError, pause: Duration)

@@ -50,7 +50,7 @@ public struct Component: Hashable, Sendable {
     public static let tagComponentID: UInt32 = 0
 }
 
-/// What a component can do. The numbers are those of the SDK's gear catalogue.
+/// An ability of a component. The numbers are those of the SDK's gear catalogue.
 public enum Capability: UInt8, Hashable, Sendable, CaseIterable {
     /// It has an LED.
     case led = 0

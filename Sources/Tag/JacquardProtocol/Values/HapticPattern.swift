@@ -1,4 +1,4 @@
-/// What the vibration motor of gear plays.
+/// A pattern of gear's vibration motor.
 ///
 /// Source: `HapticSymbol` in `HapticRequest` (extension 906), all five fields required.
 public struct HapticPattern: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// What an LED plays.
+/// A pattern of an LED.
 ///
 /// Source: `LedPatternRequest` (extension 118); JacquardSDKiOS, `PlayLEDPatternCommand`.
 public struct LEDPattern: Hashable, Sendable {
@@ -58,7 +58,7 @@ public struct LEDPattern: Hashable, Sendable {
         case custom = 7
     }
 
-    /// What the tag does when the same pattern is sent again.
+    /// The tag's reaction to the same pattern, sent again.
     public enum PlayType: UInt32, Hashable, Sendable {
         /// Starts it.
         case play = 0

@@ -57,7 +57,7 @@ public struct PairingSerial: Hashable, Sendable, CustomStringConvertible {
         description = String(decoding: characters, as: UTF8.self)
     }
 
-    /// What a tag of this number advertises behind the company identifier: its characters, one end code, zero bits.
+    /// The manufacturer data of a tag of this number, behind the company identifier: its characters, one end code, zero bits.
     public var manufacturerData: [UInt8] {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

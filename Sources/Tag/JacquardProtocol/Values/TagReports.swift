@@ -49,7 +49,7 @@ public struct TouchData: Hashable, Sendable {
     }
 }
 
-/// What gear reports while it is touched.
+/// The reports of gear while it is touched.
 public enum TouchMode: Hashable, Sendable, CaseIterable {
     /// Recognised gestures. Set by the client whenever gear is attached.
     case gesture

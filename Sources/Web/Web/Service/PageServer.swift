@@ -22,7 +22,7 @@ struct PageServer {
         let role: Role
     }
 
-    /// What to do about a request.
+    /// The treatment of a request.
     enum Action: Hashable {
         /// Send the response.
         case respond(HTTPResponse)
@@ -58,7 +58,7 @@ struct PageServer {
         let isKnown: Bool
     }
 
-    /// What a browser receives.
+    /// The topics that a browser receives.
     struct Subscription: Hashable, Sendable {
         let secret: String
         /// Whose share of the streams it belongs to.

@@ -32,7 +32,7 @@ struct MetricsScrapes {
         case failed(String)
     }
 
-    /// What to do next.
+    /// The next step.
     enum Step: Equatable {
         /// Wait for the bridge.
         case wait
