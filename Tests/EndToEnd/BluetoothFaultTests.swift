@@ -18,7 +18,7 @@ struct BluetoothFaultTests {
         }
     }
 
-    /// What `Connect` is refused with, and the code that a user sees.
+    /// The error of `Connect`, and the code that a user sees.
     static let refusals: [(error: String, text: String, code: String)] = [
         ("Failed", "le-connection-abort-by-local", "bluetooth_connection_error"),
         ("Failed", "Input/output error", "bluetooth_connection_error"),

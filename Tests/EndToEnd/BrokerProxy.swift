@@ -6,7 +6,7 @@ import TestSupport
 ///
 /// Every direction of every connection has a thread of its own, which reads, perhaps waits, and writes.
 final class BrokerProxy: Sendable {
-    /// What becomes of bytes.
+    /// The fate of bytes.
     enum Mode {
         /// They arrive.
         case passes
@@ -37,7 +37,7 @@ final class BrokerProxy: Sendable {
         Thread.detachNewThread { [self] in takeConnections() }
     }
 
-    /// What becomes of bytes from now on, of present and of future connections.
+    /// The fate of bytes from now on, of present and of future connections.
     func set(_ mode: Mode) {
         state.withLock { $0.mode = mode }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A tag that misbehaves")
 struct HostileTagTests {
-    /// What a tag does with the answer to a battery request, and what becomes of the command.
+    /// The fault in a tag's answer to a battery request, and the fate of the command.
     static let faults: [(fault: String, status: String, code: String?)] = [
         ("delay 700", "ok", nil), ("delay 8500", "error", "timeout"), ("double", "ok", nil),
         ("wrong-id", "error", "timeout"), ("malformed", "error", "timeout"), ("truncated", "error", "tag_error"),

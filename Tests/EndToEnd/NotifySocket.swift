@@ -4,7 +4,7 @@ import Foundation
 /// The socket on which a service reports its state to the service manager (sd_notify(3)).
 @LoopActor
 final class NotifySocket {
-    /// What goes into `NOTIFY_SOCKET`.
+    /// The value of `NOTIFY_SOCKET`.
     let path: String
     private let descriptor: CInt
     private var messages: [String] = []

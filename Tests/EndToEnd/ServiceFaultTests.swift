@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An unusable link")
 struct ServiceFaultTests {
-    /// What makes a link unusable, and the code that a user sees.
+    /// The fault that makes a link unusable, and the code that a user sees.
     static let troubles: [(lines: [String], code: String)] = [
         (["bluez hide-services"], "service_discovery_error"),
         (["bluez hide-characteristics"], "characteristic_discovery_error"),

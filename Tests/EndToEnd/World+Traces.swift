@@ -3,7 +3,7 @@ import Foundation
 import MQTT
 import TestSupport
 
-/// What the bridge leaves behind: at the broker, in its state folder, in BlueZ.
+/// The traces of the bridge: at the broker, in its state folder, in BlueZ.
 extension World {
     /// The topics that the broker retains at the moment.
     func retainedTopics() async throws -> Set<String> {
@@ -15,7 +15,7 @@ extension World {
         return Set(late.messages.filter { $0.isRetained && !$0.payload.isEmpty }.map(\.topic))
     }
 
-    /// What the state file has of a tag; nil while there is no file.
+    /// The part of a tag in the state file; nil while there is no file.
     func stored(_ tag: String) throws -> [String: Any]? {
         guard FileManager.default.fileExists(atPath: folder.path + "/tags.json") else { return nil }
         let data = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/tags.json"))

@@ -15,13 +15,13 @@ final class World {
     /// The nodes of the broker beside the first one.
     let otherNodes: [PrivateBroker]
     private(set) var daemon: Program
-    /// Where the daemon's bus and configuration are.
+    /// The daemon's bus and configuration.
     let environment: [String: String]
     let folder: ScratchFolder
     private let plan: WorldPlan
 
     nonisolated static let instance = "attic"
-    /// What the bridge's own topics begin with.
+    /// The prefix of the bridge's own topics.
     nonisolated static let bridge = "jacquard/bridge/attic"
 
     /// Starts all of them and waits until the bridge is online.
@@ -141,7 +141,7 @@ final class World {
         #expect(answer["event"] as? String == "ok", "\(line): \(answer)")
     }
 
-    /// What the simulator has said of some kinds, such as `led`.
+    /// The simulator's events of some kinds, such as `led`.
     func told(_ events: String...) -> [[String: Any]] {
         simulator.printed.split(separator: "\n").filter { line in
             events.contains { line.contains("\"event\":\"\($0)\"") }

@@ -1,10 +1,10 @@
-/// What a world is made of, where it differs from the usual one.
+/// The parts of a world that differ from the usual ones.
 struct WorldPlan: Sendable {
     /// How many tags there are; their serials are 0001 and on.
     var tags = 1
     /// Further options of the simulator.
     var options: [String] = []
-    /// What the configuration has below `tags`; nil lists all tags.
+    /// The configuration below `tags`; nil lists all tags.
     var tagList: String?
     /// Further lines of the configuration's `mqtt`.
     var mqtt: [String] = []
@@ -12,7 +12,7 @@ struct WorldPlan: Sendable {
     var settings = ""
     /// Further lines of the broker's configuration.
     var broker: [String] = []
-    /// What the observer subscribes to.
+    /// The topics that the observer subscribes to.
     var observed = ["#"]
     /// How many nodes the broker has, which share nothing.
     var nodes = 1

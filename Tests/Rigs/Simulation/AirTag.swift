@@ -61,7 +61,7 @@ final class AirTag {
     /// Whether it advertises.
     var isAdvertising: Bool { isOn && firmware.advertisement != nil }
 
-    /// What a host hears.
+    /// The advertisement that a host receives.
     func advertisement(heardBy host: HostRadio) -> Advertisement? {
         guard isOn, let advertisement = firmware.advertisement else { return nil }
         let loss = Int(abs(place - host.place) * 3) + Int(world.random.next() % 4)

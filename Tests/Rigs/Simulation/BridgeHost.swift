@@ -142,7 +142,7 @@ final class BridgeHost {
     }
 }
 
-/// What a crash of the machine does to the state folder.
+/// The damage of a crash of the machine to the state folder.
 enum StateDamage: CaseIterable {
     case none, tornTags, noTags, tornBatteries
     /// A file ends after so many bytes.
@@ -202,7 +202,7 @@ final class BridgeProcess {
     /// The number of messages that wait for the broker.
     var queued: Int { bridge?.queued ?? 0 }
 
-    /// What its objects hold.
+    /// The sizes of its objects.
     var contents: [String: Int] { bridge.map { ContentCount(of: $0).sizes } ?? [:] }
 
     func start(_ file: String) {

@@ -2,7 +2,7 @@ import Bluetooth
 import EventLoop
 import Time
 
-/// What must have happened by now.
+/// Deadlines that are checked.
 extension Oracle {
     func checkCommands() {
         var settled = 0

@@ -4,7 +4,7 @@ import MQTT
 import TagFirmware
 import Time
 
-/// What people do with the tags, and what other clients of the broker send.
+/// The actions of people on the tags, and the messages of other clients of the broker.
 @LoopActor
 final class People {
     private let world: World

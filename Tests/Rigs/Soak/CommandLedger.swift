@@ -77,7 +77,7 @@ struct CommandLedger {
         }
     }
 
-    /// Where the result of a command goes.
+    /// The topic of a command's result.
     static func resultTopic(of topic: String) -> String {
         let levels = topic.split(separator: "/")
         if levels.count > 3, levels[3] == "request" { return topic.replacing("/request/", with: "/response/") }

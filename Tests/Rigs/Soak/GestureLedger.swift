@@ -10,7 +10,7 @@
 ///   a freeze the broker may pass them on in another order, but the bridge publishes them in order.
 /// - Gestures of a tag in trouble may be lost before the bridge has counted them.
 struct GestureLedger {
-    /// What was made with one line of the simulator.
+    /// The gestures of one line of the simulator.
     struct Entry {
         let tag: String
         let number: UInt32
@@ -35,7 +35,7 @@ struct GestureLedger {
     private(set) var arrived = 0
     private(set) var repeated = 0
     private(set) var reordered = 0
-    /// What has become of the gestures that did not arrive; complete after ``close(_:at:)``.
+    /// The fate of the gestures that did not arrive; complete after ``close(_:at:)``.
     private(set) var missing = MissingGestures()
     private(set) var latest = Duration.zero
 

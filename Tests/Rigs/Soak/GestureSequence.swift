@@ -63,7 +63,7 @@ struct GestureSequence {
         expired = max(expired, stats.expired)
     }
 
-    /// What has become of the gestures that did not arrive, when everything is well and quiet.
+    /// The fate of the gestures that did not arrive, when everything is well and quiet.
     func missing(_ troubles: Troubles, at now: ContinuousClock.Instant) -> MissingGestures {
         var gaps = gaps
         if counted > last { gaps.append(Gap(numbers: last + 1..<counted + 1, from: lastAt, to: now)) }
@@ -97,7 +97,7 @@ struct GestureSequence {
     }
 }
 
-/// What has become of the gestures that the bridge has counted, and that did not arrive.
+/// The fate of the gestures that the bridge has counted, and that did not arrive.
 struct MissingGestures {
     /// The bridge has counted them as expired.
     var expired = 0

@@ -6,7 +6,7 @@ import Text
 /// A client that subscribes and can publish: the project's own client.
 @LoopActor
 final class Reader {
-    /// What it subscribes to.
+    /// Its subscriptions.
     struct Subscription {
         let identifier: String
         let filter: String

@@ -1,4 +1,4 @@
-/// What the bridge has published about tags, and what a replay of its recorded events has published.
+/// The publications of the bridge about tags, and those of a replay of its recorded events.
 ///
 /// The rules:
 /// - A replayed event has the topic, below another base topic, and the bytes of a published one, and each topic has them

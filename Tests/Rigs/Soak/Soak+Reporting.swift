@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// What the soak says.
+/// The output of the soak.
 extension Soak {
     func printProgress() {
         let well = tags.keys.filter { !troubles.isOpen(.tag($0)) }.count

@@ -5,7 +5,7 @@ import TestSupport
 struct SoakOptions {
     /// How long troubles are made.
     var minutes = 3.0
-    /// Where all random choices come from.
+    /// The source of all random choices.
     var seed = UInt64.random(in: 1...999_999)
     /// How many tags there are.
     var tags = 20

@@ -17,7 +17,7 @@ final class Stage {
 
     private let options: SoakOptions
     private let folder: ScratchFolder
-    /// Where the fake BlueZ is.
+    /// The address of the fake BlueZ.
     private(set) var busAddress: String?
     private var isReady = false
 

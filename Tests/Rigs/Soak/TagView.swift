@@ -1,4 +1,4 @@
-/// What is known of one tag: as the broker has it, and what was done to it.
+/// The known facts of one tag: at the broker, and by the actions on it.
 struct TagView {
     var connection: String?
     var isAvailable = false
@@ -21,7 +21,7 @@ struct TagView {
     var reasonUntil: ContinuousClock.Instant
     /// Since when the published touch mode differs from the tag's; nil while it does not, or cannot be known.
     var wrongModeSince: ContinuousClock.Instant?
-    /// What the simulator said last.
+    /// The simulator's last words.
     var truth: SimulatorLine?
 
     enum Hazard {

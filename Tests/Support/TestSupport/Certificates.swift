@@ -16,7 +16,7 @@ public struct Certificates: Sendable {
         try await make("client", "/CN=client", signer: "authority")
     }
 
-    /// Where a certificate (`broker.crt`) or its key (`broker.key`) is.
+    /// The path of a certificate (`broker.crt`) or its key (`broker.key`).
     public func path(_ name: String) -> String { folder.path + "/" + name }
 
     /// Lines of mosquitto.conf for a listener that is encrypted.

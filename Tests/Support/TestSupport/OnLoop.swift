@@ -21,7 +21,7 @@ private let loopThread: Void = Thread.detachNewThread { EventLoop.shared.run() }
 
 /// Something that a test waited for and that did not come.
 public struct Overdue: Error, CustomStringConvertible {
-    /// What was waited for.
+    /// The object of the wait.
     public let description: String
 }
 

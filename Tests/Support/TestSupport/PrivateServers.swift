@@ -47,7 +47,7 @@ public final class ScratchFolder: Sendable {
 
 /// A `dbus-daemon` for one test, on a socket in a folder of its own.
 public final class PrivateBus: Sendable {
-    /// What goes into `DBUS_SYSTEM_BUS_ADDRESS`.
+    /// The value of `DBUS_SYSTEM_BUS_ADDRESS`.
     public let address: String
     /// The daemon.
     public let daemon: Program
@@ -109,7 +109,7 @@ public final class PrivateBus: Sendable {
 
 /// A mosquitto for one test, on a port of its own of the loopback interface.
 public final class PrivateBroker: Sendable {
-    /// Where it listens; another one can come back there when this one has gone.
+    /// Its address; another one can come back there when this one has gone.
     public let place: ReservedPort
     /// The broker.
     public let daemon: Program

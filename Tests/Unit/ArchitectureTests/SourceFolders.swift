@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the modules are.
+/// The folders of the modules.
 enum SourceFolders {
     private static let sources = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

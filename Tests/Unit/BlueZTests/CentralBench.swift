@@ -30,7 +30,7 @@ final class CentralBench {
     /// Each set of bonded devices that was reported.
     private(set) var bonds: [Set<BluetoothAddress>] = []
     private(set) var values: [[UInt8]] = []
-    /// What the central, or anybody else, has called, such as `Connect 1` or `StartDiscovery hci0`.
+    /// The calls of the central, or of anybody else, such as `Connect 1` or `StartDiscovery hci0`.
     private(set) var calls: [String] = []
     /// Called with each event, before it is written down.
     var onEvent: ((CentralEvent) -> Void)?

@@ -14,7 +14,7 @@ final class StubBlueZ {
     /// The error that `GetManagedObjects` gets; nil for an answer.
     var refusal: String?
     var isPowered = true
-    /// What `SetDiscoveryFilter` was called with.
+    /// The arguments of `SetDiscoveryFilter`.
     private(set) var filters: [[String: DBusValue]] = []
 
     init(_ bus: PrivateBus) async throws {

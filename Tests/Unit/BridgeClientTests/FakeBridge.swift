@@ -19,7 +19,7 @@ final class FakeBridge {
     /// the id of the request.
     typealias Publication = (topic: String, payload: String)
 
-    /// What it was asked, in order.
+    /// Its requests, in order.
     private(set) var requests: [MQTTMessage] = []
     /// Whether requests are answered on their response topic alone.
     var answersInPrivate = false
@@ -89,7 +89,7 @@ final class FakeBridge {
     }
 }
 
-/// What a command has printed.
+/// The output of a command.
 final class Written: Sendable {
     private let state = Mutex<[(OutputChannel, String)]>([])
     private let limit: Int

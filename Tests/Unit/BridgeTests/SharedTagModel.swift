@@ -86,7 +86,7 @@ struct SharedTagModel {
     private let isRetainedLate: Bool
     /// The actions, for a failure's report.
     private(set) var story: [String] = []
-    /// What was wrong for longer than two seconds.
+    /// The facts that were wrong for longer than two seconds.
     private(set) var faults: [String] = []
 
     init(seed: UInt64) {

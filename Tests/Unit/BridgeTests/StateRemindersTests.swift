@@ -7,7 +7,7 @@ import Time
 struct StateRemindersTests {
     private let state = "jacquard/bridge/attic/state online"
 
-    /// What the bridge publishes at each of its deadlines within a minute.
+    /// The publications of the bridge at each of its deadlines within a minute.
     private func repetitions(_ scene: Scene) -> [Duration] {
         let begin = scene.now.instant
         var times: [Duration] = []

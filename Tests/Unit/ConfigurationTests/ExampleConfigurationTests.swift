@@ -116,7 +116,7 @@ struct ExampleConfigurationTests {
 }
 
 extension ConfigurationNode {
-    /// What stands below a key, or in a list its first item.
+    /// The node below a key, or in a list its first item.
     fileprivate func child(_ key: Substring) -> ConfigurationNode? {
         switch content {
         case .section(let entries): entries.first { $0.key == key }?.value

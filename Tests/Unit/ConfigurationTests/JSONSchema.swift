@@ -13,10 +13,10 @@ struct JSONSchema {
         return JSONSchema(root: object as? [String: Any] ?? [:])
     }
 
-    /// What is said of each key that holds one value, by its dotted form.
+    /// The schema of each key that holds one value, by its dotted form.
     var leaves: [String: [String: Any]] { leaves(of: root, path: []) }
 
-    /// What is wrong with a value; empty: nothing.
+    /// The errors of a value; empty: none.
     func problems(with value: Any) -> [String] { problems(value, root, at: "") }
 
     private func leaves(of schema: [String: Any], path: [String]) -> [String: [String: Any]] {

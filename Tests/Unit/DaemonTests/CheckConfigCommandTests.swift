@@ -149,7 +149,7 @@ struct CheckConfigCommandTests {
     }
 }
 
-/// What a command has written.
+/// The output of a command.
 private final class Record {
     struct Line: Equatable {
         let channel: OutputChannel

@@ -26,7 +26,7 @@ struct BrokenSetup: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// What a set-up is made of.
+/// The parts of a set-up.
 @LoopActor
 final class Bench {
     let folder: ScratchFolder

@@ -8,7 +8,7 @@ struct SessionBench {
     var session: ProxySession
     var proxy: FrameChannel
     var now = Instant(sinceBoot: .seconds(1000))
-    /// What the client has sent, without the messages of the handshake.
+    /// The messages of the client, without those of the handshake.
     var sent: [ProxyMessage] = []
     static var info: ProxyInfo {
         var info = ProxyInfo()

@@ -2,7 +2,7 @@ import FoundationEssentials
 import JSON
 import Testing
 
-/// What Foundation's decoder makes of a text, in the words of `JSONValue`.
+/// The value of a text according to Foundation's decoder, in the words of `JSONValue`.
 private struct Decoded: Decodable {
     let value: JSONValue
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Text for terminals")
 struct TerminalTextTests {
-    /// What no terminal and no log may receive as it is.
+    /// Texts that no terminal and no log may receive unchanged.
     private static let ranges: [ClosedRange<UInt32>] = [
         0x00...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF...0xFEFF,
         0xE0001...0xE007F, 0xF0000...0xF0010,

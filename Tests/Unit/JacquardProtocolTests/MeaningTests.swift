@@ -1,7 +1,7 @@
 import JacquardProtocol
 import Testing
 
-/// What the messages mean, beyond their bytes.
+/// The meaning of the messages, beyond their bytes.
 @Suite("Meaning of messages")
 struct MeaningTests {
     @Test(

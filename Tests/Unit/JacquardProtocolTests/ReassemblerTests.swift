@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Reassembler")
 struct ReassemblerTests {
-    /// What came of each fragment, and how many packets were lost.
+    /// The outcome of each fragment, and the number of lost packets.
     private func outcomes(_ fragments: [[UInt8]]) -> ([Reassembler.Outcome], lost: Int) {
         var reassembler = Reassembler()
         let outcomes = fragments.map { reassembler.receive($0) }

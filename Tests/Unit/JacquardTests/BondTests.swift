@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A lost bond")
 struct BondTests {
-    /// Where a tag that has forgotten this host can refuse it.
+    /// The step at which a tag that has forgotten this host refuses it.
     enum Place: CaseIterable {
         case linking, discovering, subscribing, writing
     }

@@ -58,7 +58,7 @@ struct LoggerTests {
 struct StreamSinkTests {
     private static let stamp = "2026-11-20T10:15:02.114Z"
 
-    /// What a sink writes of one record.
+    /// The text of a sink for one record.
     private func written(_ format: StreamSink.Format, isStamped: Bool = true, _ value: String = "003R") -> String {
         var ends: [CInt] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -104,7 +104,7 @@ struct StreamSinkTests {
         #expect(line.contains(#"\u009b2J\u202e\u007f\u2066\n"#))
     }
 
-    /// Where a sink writes to.
+    /// The file of a sink.
     enum Destination: CaseIterable {
         case pipe, pipeOfOtherUser, socket, terminal
 

@@ -14,7 +14,7 @@ struct MQTTSessionTests {
     private static let birth = MQTTMessage(
         topic: "bridge/state", payload: Array("online".utf8), qos: .atLeastOnce, isRetained: true)
 
-    /// What a watcher has seen of the bridge's state.
+    /// The states of the bridge that a watcher has received.
     @LoopActor
     private static func states(_ watcher: TestClient) -> [String] {
         watcher.messages.filter { $0.topic == "bridge/state" }.map { String(decoding: $0.payload, as: UTF8.self) }

@@ -12,7 +12,7 @@ final class TestClient {
     let client: MQTTClient
     let log = MemorySink(level: .debug)
     private(set) var events: [MQTTEvent] = []
-    /// What the test does in the handler, when the event comes.
+    /// The test's work in the handler, when the event comes.
     var react: ((MQTTEvent) -> Void)?
 
     init(_ configuration: MQTTConfiguration) {

@@ -69,7 +69,7 @@ struct FirmwareTimeTests {
         #expect(bench.firmware.deadline == nil)
     }
 
-    /// What the client gets for hello with a fault: the ids and statuses of the readable answers.
+    /// The client's answers to hello with a fault: the ids and statuses of the readable ones.
     static let spoiled: [(FirmwareFaults.AnswerFault, [UInt32], [UInt32])] = [
         (.drop, [], []), (.hang, [], []), (.malformed, [], []), (.truncated, [], []), (.lostFragment, [], []),
         (.double, [1, 1], [0, 0]), (.wrongID, [2], [0]), (.status(15), [1], [15]), (.noBody, [1], [0]),

@@ -7,7 +7,7 @@ import Time
 
 /// Many bridges at one broker in memory, each with its connected tags. Time is virtual.
 final class SimulatedFleet {
-    /// What the broker has exchanged with one bridge.
+    /// The messages between the broker and one bridge.
     struct Traffic {
         var received = 0
         var receivedBytes = 0

@@ -12,7 +12,7 @@ struct ConfigurationChangeTests {
     private static let sleeve = TagSettings(serial: "003R", id: "sleeve", name: "Left sleeve")
     private static let bag = TagSettings(serial: "0002", id: "0002")
 
-    /// What a configuration that lists two tags becomes, and what has to be done for it.
+    /// A configuration that lists two tags after a change, and the actions for it.
     struct Row: Sendable {
         let change: @Sendable (inout Settings) -> Void
         let expected: [ConfigurationChange]

@@ -1,6 +1,6 @@
 import JacquardProtocol
 
-/// What the tag and the gear of these tests say.
+/// The messages of the tag and the gear of these tests.
 enum SampleTag {
     static let hello = Response.Body.hello(
         HelloResponse(protocolMinimum: 2, protocolMaximum: 2, vendor: "Google Inc.", model: "UJT"))
@@ -56,9 +56,9 @@ enum SampleTag {
         return component
     }
 
-    /// What the link says when it breaks.
+    /// The error of a link that breaks.
     static let linkError = TagConnectionError(
         .bluetoothConnectionError, "the link was lost", stackName: "org.bluez.Error.Failed")
-    /// What it says when the tag has forgotten this host.
+    /// The error of a tag that has forgotten this host.
     static let bondError = TagConnectionError(.peerRemovedPairingInfo, "authentication failed")
 }

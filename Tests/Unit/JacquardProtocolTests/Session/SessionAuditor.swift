@@ -1,7 +1,7 @@
 import JacquardProtocol
 import Time
 
-/// What holds for every session, whatever happens to it.
+/// The rules of every session, whatever happens to it.
 struct SessionAuditor {
     private(set) var complaints: [String] = []
     private var told: TagConnection.State?

@@ -10,7 +10,7 @@ struct SessionFixture {
     private(set) var lastID: UInt32 = 0
     /// The last request that was written whole.
     private(set) var lastRequest: Request?
-    /// What has gone against the rules of every session.
+    /// Violations of the rules of every session.
     var complaints: [String] { auditor.complaints }
     /// Whether a connected session waits for nothing but the next request for the battery.
     var isIdle: Bool { session.isConnected && session.deadline.map { $0 - now > .seconds(3000) } ?? false }

@@ -4,7 +4,7 @@ import Time
 /// A session with a Bluetooth stack and a tag around it that do what they are asked for.
 struct SessionWorld {
     var fixture: SessionFixture
-    /// What the stack and the tag have still to say.
+    /// The events of the stack and the tag that are still to come.
     private(set) var owed: [SessionInput] = []
     private var ears = Reassembler()
 
@@ -63,7 +63,7 @@ struct SessionWorld {
 }
 
 extension SampleTag {
-    /// What a tag answers to a request.
+    /// The answer of a tag to a request.
     static func answer(to request: Request) -> Response.Body? {
         switch request.body {
         case nil: hello

@@ -246,7 +246,7 @@ struct SessionTouchModeTests {
         #expect(tag.isIdle)
     }
 
-    /// What makes the mode certain, or another request of it unnecessary.
+    /// Events that make the mode certain, or another request of it unnecessary.
     enum Certainty: CaseIterable {
         case refusal, value, detachment, otherGear, linkDown
 

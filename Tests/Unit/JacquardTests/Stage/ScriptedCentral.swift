@@ -5,7 +5,7 @@ import EventLoop
 @LoopActor
 final class ScriptedCentral: Central {
     var onEvent: ((CentralEvent) -> Void)?
-    /// Who reads along.
+    /// The receiver of a copy.
     var onRequest: ((CentralRequest) -> Void)?
 
     func perform(_ request: CentralRequest) {

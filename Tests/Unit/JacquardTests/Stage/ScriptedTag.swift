@@ -3,7 +3,7 @@ import JacquardProtocol
 
 @testable import Jacquard
 
-/// What a tag is on the air, and what it has heard: enough to answer the last request that was written to it.
+/// A tag on the air, with the requests that it has received: enough to answer the last one that was written to it.
 struct ScriptedTag {
     let address: BluetoothAddress
     private let serial: PairingSerial
@@ -45,7 +45,7 @@ struct ScriptedTag {
         return (try? Fragmenter.fragments(of: response.encoded())) ?? []
     }
 
-    /// What a tag answers to hello, begin, device information and configuration.
+    /// The answers of a tag to hello, begin, device information and configuration.
     static let start: [Response.Body] = [
         .hello(HelloResponse(protocolMinimum: 2, protocolMaximum: 2, vendor: "Google Inc.", model: "UJT")),
         .begin(BeginResponse()),

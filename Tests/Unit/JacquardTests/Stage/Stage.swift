@@ -55,7 +55,7 @@ final class Stage {
         return lines
     }
 
-    /// What was said, up to a line that is still to come.
+    /// The lines up to one that is still to come.
     func said(upTo line: String) async throws -> [String] {
         try await until(line) { lines.contains(line) }
         return said()

@@ -8,7 +8,7 @@ struct SessionLoop {
     private(set) var session = TagSession(seed: 1)
     var firmware: Firmware
     private(set) var now = Instant(sinceBoot: .seconds(100))
-    /// What the session has reported, without the states of the connection.
+    /// The reports of the session, without the states of the connection.
     private(set) var events: [TagEvent] = []
     /// The fragments that were written to the raw data characteristic.
     private(set) var rawWrites: [[UInt8]] = []
