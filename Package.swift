@@ -160,8 +160,8 @@ let package = Package(
             "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
-            "DBus", "Doctor", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
-            "Logging", "MQTT", "Radios", "Terminal", "Text", "Time"),
+            "DBus", "Doctor", "ESPHome", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard",
+            "JacquardProtocol", "Logging", "MQTT", "Radios", "Terminal", "Text", "Time"),
 
         module("PasswordHash", "CCrypt"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),

@@ -36,8 +36,8 @@ extension Settings {
             ConfigurationKey(
                 "bluetooth.radios", \.bluetooth.radios, .radios, .nextStart,
                 """
-                Several radios in place of adapter: adapters of this host such as hci0, and BlueZ of other computers, by \
-                ssh or by the address of a bus. The one that receives a tag best connects it.
+                Several radios in place of adapter: adapters of this host such as hci0, BlueZ of other computers, by ssh \
+                or by the address of a bus, and Bluetooth proxies of ESPHome. The one that receives a tag best connects it.
                 """),
             ConfigurationKey(
                 "bluetooth.connect_timeout_s", \.bluetooth.connectTimeout, .wholeSeconds(1...3600), .nextStart,

@@ -28,6 +28,10 @@ public struct Adapter: Hashable, Sendable {
     public let connectedCount: Int
     /// The name of the radio that uses the adapter; nil if there is only one radio.
     public var radio: String?
+    /// The number of links that the adapter can have; nil if unknown.
+    public var linkLimit: Int?
+    /// Why the adapter cannot be used; nil if it can, or if the reason is unknown.
+    public var fault: AdapterFault?
 
     /// Creates an adapter.
     public init(
@@ -40,6 +44,20 @@ public struct Adapter: Hashable, Sendable {
         self.state = state
         self.isDiscovering = isDiscovering
         self.connectedCount = connectedCount
+    }
+}
+
+/// Why an adapter cannot be used.
+public struct AdapterFault: Hashable, Sendable {
+    /// Whether another program uses the adapter, which serves one only.
+    public let isTaken: Bool
+    /// What is wrong, and what to do about it if the user has to do something.
+    public let text: String
+
+    /// Creates a fault.
+    public init(isTaken: Bool, text: String) {
+        self.isTaken = isTaken
+        self.text = text
     }
 }
 

@@ -28,10 +28,8 @@ public final class RadioCentral: Central {
         case linked(BluetoothAddress, radio: String, adapter: String?)
         /// Only these radios receive the device, and none of them has a bond with it. Empty: that is over.
         case noBond(BluetoothAddress, receivedBy: [String])
-        /// A radio that was usable is not any more.
-        case lost(radio: String, CentralState)
-        /// A radio can be used again.
-        case back(radio: String)
+        /// A radio has bonds with these devices, and no others.
+        case bonds(radio: String, Set<BluetoothAddress>)
     }
 
     /// How one radio receives a device.
@@ -348,6 +346,7 @@ public final class RadioCentral: Central {
     private func bondsChanged(to addresses: Set<BluetoothAddress>, _ radio: Int) {
         bonds[radio] = addresses
         choice.setBonds(addresses, of: radio)
+        onChange?(.bonds(radio: members[radio].name, addresses))
         let all = bonds.reduce(into: Set()) { $0.formUnion($1) }
         if all != publishedBonds {
             publishedBonds = all
@@ -374,10 +373,8 @@ public final class RadioCentral: Central {
         choice.setUsable(new == .poweredOn, radio)
         if wasUsable, new != .poweredOn {
             log.warning("radio lost", [(.radio, members[radio].name), (.state, "\(new)")])
-            onChange?(.lost(radio: members[radio].name, new))
         } else if new == .poweredOn, !wasUsable {
             log.notice("radio ready", [(.radio, members[radio].name)])
-            onChange?(.back(radio: members[radio].name))
         }
         reportAdapters()
         // The best state of all: one radio is enough.
@@ -399,7 +396,13 @@ public final class RadioCentral: Central {
 
     private func adaptersChanged(to list: [Adapter], _ radio: Int) {
         adapters[radio] = list
+        choice.setCapacity(adapter(of: radio)?.linkLimit, of: radio)
         reportAdapters()
+        later.request()
+    }
+
+    private func adapter(of radio: Int) -> Adapter? {
+        adapters[radio].first { $0.id == members[radio].unit.adapterID }
     }
 
     /// One adapter for each radio: the one in use. Several radios of one host see the same list.
@@ -407,7 +410,7 @@ public final class RadioCentral: Central {
         let all = members.indices.map { index in
             let (name, unit) = (members[index].name, members[index].unit)
             var adapter =
-                adapters[index].first { $0.id == unit.adapterID }
+                adapter(of: index)
                 ?? Adapter(
                     id: unit.adapterID ?? name, address: nil, state: states[index], isDiscovering: false,
                     connectedCount: 0)

@@ -127,7 +127,8 @@ extension RadioChoice {
     private func radioForUnheard(_ tag: TagByRadios, at now: Instant) -> Int? {
         guard !radios.indices.contains(where: { tag.isReceived(by: $0, at: now) }) else { return nil }
         let permitted = usableRadios.filter {
-            tag.isPermitted($0) && freeLinks(of: $0) != 0 && (tag.bonds.contains($0) || tag.receivedBefore.contains($0))
+            tag.isPermitted($0) && radios[$0].capacity == nil
+                && (tag.bonds.contains($0) || tag.receivedBefore.contains($0))
         }
         func rank(_ radio: Int) -> (Double, Int) {
             (tag.failurePenalty(of: radio, at: now), tag.lastRadio == radio ? 0 : 1)

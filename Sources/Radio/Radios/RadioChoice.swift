@@ -96,7 +96,8 @@ public struct RadioChoice {
         for address in tags.keys { tags[address]?.receptions[radio] = nil }
     }
 
-    /// A radio can have this number of links; nil if unknown.
+    /// A radio can have this number of links; nil if unknown. One with a known number is not asked to connect a device that was
+    /// not received: it waits for an advertisement itself, and the request would count as a link.
     public mutating func setCapacity(_ capacity: Int?, of radio: Int) {
         radios[radio].capacity = capacity
     }

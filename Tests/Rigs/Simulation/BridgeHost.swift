@@ -265,7 +265,7 @@ final class BridgeProcess {
 
     private func machine() -> BridgeMachine {
         BridgeMachine(
-            makeCentral: { [unowned self] _, _ in
+            makeCentral: { [unowned self] _, _, _ in
                 let central = SimulatedCentral(world, host.radio, self)
                 self.central = central
                 return central

@@ -52,8 +52,8 @@ struct ImportTests {
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",
-            "Doctor", "EventLoop", "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol",
-            "Logging", "MQTT", "Radios", "Synchronization", "Terminal", "Text", "Time",
+            "Doctor", "ESPHome", "EventLoop", "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard",
+            "JacquardProtocol", "Logging", "MQTT", "Radios", "Synchronization", "Terminal", "Text", "Time",
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
         "PasswordHash": ["CCrypt", "Glibc"],

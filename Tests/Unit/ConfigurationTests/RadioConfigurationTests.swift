@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import Configuration
 
@@ -41,6 +42,26 @@ struct RadioConfigurationTests {
             ])
     }
 
+    @Test("A proxy has a host, a port and a key, or says that it does not encrypt; its key is never shown")
+    func proxy() throws {
+        let key = Secret(value: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        let item = "esphome: \"loft.local:6054\", key_file: loft.key, dedicated: true, name: loft"
+        let read = readConfiguration("bluetooth: {radios: [{\(item)}]}") { path throws(Rejection) in
+            guard path == "loft.key" else { throw Rejection("is no file") }
+            return key
+        }
+        var expected = RadioSettings.ESPHome(host: "loft.local", port: 6054)
+        (expected.keyFile, expected.key) = ("loft.key", key)
+        let radios = try read.get().bluetooth.radios
+        #expect(radios == [RadioSettings(name: "loft", place: .esphome(expected))])
+        #expect(radios?[0].text == "loft=esphome:loft.local:6054")
+        #expect(!"\(String(describing: radios))".contains(key.value))
+        #expect(
+            try self.radios("[{esphome: \"[fe80::1]\", insecure: true, dedicated: true}]") == [
+                RadioSettings(name: "fe80--1", place: .esphome(RadioSettings.ESPHome(host: "fe80::1")))
+            ])
+    }
+
     @Test("A tag stays available for 5 s with several radios, and not without, unless the configuration says so")
     func offlineAfter() throws {
         #expect(try readConfiguration("").get().defaults.offlineAfter == .zero)
@@ -57,7 +78,32 @@ struct RadioConfigurationTests {
             ("bluetooth:\n  radios: []", "2:", "a list of 0"),
             ("bluetooth:\n  radios:\n    - hci0\n    - hci0", "4:", "the name of two radios"),
             ("bluetooth:\n  radios:\n    - hci0\n    - auto", "4:", "can be the same adapter"),
-            ("bluetooth:\n  radios:\n    - esphome: 192.0.2.7:6053", "3:", "ESPHome are not supported yet"),
+            ("bluetooth:\n  radios:\n    - {esphome: 192.0.2.7, dedicated: true}", "3:", "0.key_file: missing"),
+            ("bluetooth:\n  radios:\n    - {esphome: a, insecure: no, dedicated: true}", "3:", "0.insecure"),
+            ("bluetooth:\n  radios:\n    - {esphome: a, insecure: false, dedicated: true}", "3:", "key_file: missing"),
+            ("bluetooth:\n  radios:\n    - {esphome: a, key_file: k, dedicated: true}", "3:", "not hold 32 bytes"),
+            (
+                "bluetooth:\n  radios:\n    - {esphome: a, key_file: k,\n    insecure: true, dedicated: true}", "4:",
+                "together with key_file"
+            ),
+            ("bluetooth:\n  radios:\n    - {esphome: a, insecure: true}", "3:", "it serves one client"),
+            (
+                "bluetooth:\n  radios:\n    - {esphome: a, insecure: true, dedicated: false}", "3:",
+                "no proxy for this bridge only"
+            ),
+            ("bluetooth:\n  radios:\n    - {esphome: a:0, insecure: true, dedicated: true}", "3:", "0.esphome"),
+            (
+                "bluetooth:\n  radios:\n    - {esphome: a, insecure: true, dedicated: true, keyfile: k}", "3:",
+                "did you mean key_file?"
+            ),
+            (
+                "bluetooth:\n  radios:\n    - {esphome: a, insecure: true, dedicated: true, adapter: hci0}", "3:",
+                "adapter: unknown key"
+            ),
+            (
+                "bluetooth:\n  radios:\n    - {esphome: a, insecure: true, dedicated: true}\n"
+                    + "    - {esphome: a, insecure: true, dedicated: true, name: b}", "4:", "are the same proxy"
+            ),
             ("bluetooth:\n  radios:\n    - ssh: -oProxyCommand=x", "3:", "bluetooth.radios.0.ssh"),
             ("bluetooth:\n  radios:\n    - ssh: pi@-x", "3:", "is no user and host"),
             ("bluetooth:\n  radios:\n    - ssh: a@b@c", "3:", "is no user and host"),

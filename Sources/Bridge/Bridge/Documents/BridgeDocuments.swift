@@ -35,6 +35,15 @@ struct AdapterDocument: Encodable {
     let connected: Int
     /// Omitted if the bridge has one radio.
     var radio: String?
+    /// Omitted if it is unknown.
+    var freeLinks: Int?
+    /// Omitted if the adapter can be used, or if the reason is unknown.
+    var error: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, address, state, discovering, connected, radio, error
+        case freeLinks = "free_links"
+    }
 
     init(_ adapter: AdapterFacts) {
         id = adapter.id
@@ -43,6 +52,8 @@ struct AdapterDocument: Encodable {
         discovering = adapter.isDiscovering
         connected = adapter.connectedCount
         radio = adapter.radio
+        freeLinks = adapter.freeLinks
+        error = adapter.error
     }
 }
 

@@ -8,6 +8,7 @@ struct Problem: Hashable, Sendable {
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
         case radioLost = "radio_lost"
+        case radioTaken = "radio_taken"
         case noBondHere = "no_bond_here"
         case badFirmware = "bad_firmware"
         case tagUnusable = "tag_unusable"
@@ -87,6 +88,20 @@ extension Problem {
             + "reached. Run jacquard2mqtt doctor as the bridge's user; install the policy of the package, or add the "
             + "user to the group bluetooth, then restart the bridge")
 
+    /// Creates the problem of a radio that cannot be used.
+    init(of radio: String, _ adapter: AdapterFacts) {
+        guard !adapter.isTaken else {
+            self.init(
+                .radioTaken, about: radio,
+                "Radio \(radio) is in use by another program, such as Home Assistant: \(adapter.error ?? ""). Remove it "
+                    + "there, or from bluetooth.radios here, then restart the bridge. It is tried again within an hour")
+            return
+        }
+        self.init(
+            .radioLost, about: radio,
+            "Radio \(radio) cannot be used: \(adapter.error ?? "it is \(adapter.state.text)")")
+    }
+
     /// Returns the problem of several devices with the serial of one tag.
     static func duplicate(_ serial: String) -> Problem {
         Problem(
@@ -103,9 +118,7 @@ extension Problem {
         let isRefused = adapters.contains { $0.state == .unauthorized && $0.radio == nil }
         guard !isRefused else { return [notPermitted] }
         var problems = adapters.filter { $0.state != .poweredOn }.map { adapter in
-            if let radio = adapter.radio {
-                return Problem(.radioLost, about: radio, "Radio \(radio) cannot be used: it is \(adapter.state.text)")
-            }
+            if let radio = adapter.radio { return Problem(of: radio, adapter) }
             return Problem(
                 .adapterNotReady, about: adapter.id, "Bluetooth adapter \(adapter.id) is \(adapter.state.text)")
         }

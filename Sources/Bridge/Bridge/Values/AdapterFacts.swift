@@ -31,6 +31,12 @@ public struct AdapterFacts: Equatable, Sendable {
     public var connectedCount: Int
     /// The name of the radio that uses it; nil if the bridge has one radio.
     public var radio: String?
+    /// The number of links that it can have in addition; nil if unknown.
+    public var freeLinks: Int?
+    /// Why it cannot be used, with what to do; nil if it can, or if the reason is unknown.
+    public var error: String?
+    /// Whether it cannot be used because another program uses it.
+    public var isTaken = false
 
     /// Creates the state of an adapter.
     public init(

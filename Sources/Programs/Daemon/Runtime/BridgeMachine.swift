@@ -1,5 +1,7 @@
 public import BlueZ
+public import Bluetooth
 package import Configuration
+public import ESPHome
 package import EventLoop
 package import Logging
 package import MQTT
@@ -18,6 +20,20 @@ extension BridgeCentral {
 
 extension BlueZCentral: @LoopActor BridgeCentral {}
 extension BlueZCentral: @LoopActor RadioUnit {}
+extension ESPHomeCentral: @LoopActor RadioUnit {
+    /// nil: a proxy is never switched off.
+    public var switchedOff: BluetoothAddress? {
+        get { nil }
+        set {}
+    }
+    /// nil: a proxy is never switched off.
+    public var onReset: (@LoopActor (BluetoothAddress?) async -> Void)? {
+        get { nil }
+        set {}
+    }
+    /// Does nothing: each value is delivered when it is received.
+    public func deliverReceived() {}
+}
 
 extension RadioCentral: @LoopActor BridgeCentral {
     /// This central.
@@ -29,14 +45,22 @@ extension RadioCentral: @LoopActor BridgeCentral {
     ///   - radios: the radios.
     ///   - bus: the address of the bus for adapters of this host.
     ///   - resetAdapter: whether an adapter that receives nothing may be switched off and on.
+    ///   - bonds: the last known bonds of proxies.
     ///   - log: the logger.
-    convenience init(_ radios: [RadioSettings], bus: String, resetAdapter: Bool, log: Logger) {
+    convenience init(
+        _ radios: [RadioSettings], bus: String, resetAdapter: Bool, bonds: ProxyBonds, log: Logger
+    ) {
         let members = radios.map { radio in
-            Member(
-                name: radio.name,
-                unit: BlueZCentral(
-                    busAddress: radio.busAddress(here: bus), adapter: .init(radio.adapter.text),
-                    resetAdapter: resetAdapter, log: log.with(.radio, radio.name)))
+            let log = log.with(.radio, radio.name)
+            let unit: any RadioUnit =
+                if let proxy = radio.proxy {
+                    ESPHomeCentral(proxy, bonds: bonds.addresses(of: radio.name), log: log)
+                } else {
+                    BlueZCentral(
+                        busAddress: radio.busAddress(here: bus), adapter: .init(radio.adapter.text),
+                        resetAdapter: resetAdapter, log: log)
+                }
+            return Member(name: radio.name, unit: unit)
         }
         self.init(members, log: log)
     }
@@ -45,8 +69,8 @@ extension RadioCentral: @LoopActor BridgeCentral {
 /// The parts of the machine that a bridge uses: the radio, the network and the process. A simulation replaces it.
 @LoopActor
 package struct BridgeMachine {
-    /// Creates the central.
-    package var makeCentral: @LoopActor (Settings, Logger) -> any BridgeCentral
+    /// Creates the central. Proxies have no list of their bonds, so it is given.
+    package var makeCentral: @LoopActor (Settings, ProxyBonds, Logger) -> any BridgeCentral
     /// Changes the configuration of the client.
     package var configure: @LoopActor (inout MQTTConfiguration) -> Void
     /// Returns the resident memory in kilobytes.
@@ -60,7 +84,7 @@ package struct BridgeMachine {
 
     /// Creates a machine.
     package init(
-        makeCentral: @escaping @LoopActor (Settings, Logger) -> any BridgeCentral,
+        makeCentral: @escaping @LoopActor (Settings, ProxyBonds, Logger) -> any BridgeCentral,
         configure: @escaping @LoopActor (inout MQTTConfiguration) -> Void,
         residentKilobytes: @escaping @LoopActor () -> Int, releaseMemory: @escaping @LoopActor () -> Void,
         bluezVersion: @escaping @LoopActor () async -> String?, random: any RandomNumberGenerator
@@ -79,10 +103,10 @@ package struct BridgeMachine {
     /// - Returns: the machine.
     static func real(bus: String) -> BridgeMachine {
         BridgeMachine(
-            makeCentral: { configuration, log in
+            makeCentral: { configuration, bonds, log in
                 if let radios = configuration.bluetooth.radios {
                     return RadioCentral(
-                        radios, bus: bus, resetAdapter: configuration.bluetooth.resetAdapter, log: log)
+                        radios, bus: bus, resetAdapter: configuration.bluetooth.resetAdapter, bonds: bonds, log: log)
                 }
                 return BlueZCentral(
                     busAddress: bus, adapter: .init(configuration.bluetooth.adapter.text),

@@ -1,5 +1,6 @@
 import Bluetooth
 import Bridge
+import Configuration
 import EventLoop
 import Jacquard
 import JacquardProtocol
@@ -30,7 +31,9 @@ extension BridgeService {
                     "received by radios without a bond only", [(.radio, radios.joined(separator: ", "))])
             }
             handle(.radio(id, .noBond(receivedBy: radios)))
-        case .lost, .back: break
+        case .bonds(let radio, let addresses):
+            guard configuration.bluetooth.radios?.first(where: { $0.name == radio })?.proxy != nil else { return }
+            runs.keep(addresses, of: radio)
         }
     }
 

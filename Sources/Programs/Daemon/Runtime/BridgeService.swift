@@ -104,7 +104,7 @@ final class BridgeService {
             earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete, damage: store.damage),
             boot: boot, startedAt: .now)
         self.machine = machine
-        central = machine.makeCentral(configuration, log.labelled("bluez"))
+        central = machine.makeCentral(configuration, runs.proxyBonds, log.labelled("bluez"))
         central.switchedOff = runs.switchedOff.flatMap { BluetoothAddress($0) }
         central.onReset = { [runs] in await runs.reset($0?.description) }
         manager = JacquardManager(

@@ -1,5 +1,6 @@
 import Configuration
 import DBus
+import ESPHome
 
 extension RadioSettings {
     /// The D-Bus address of the radio's BlueZ.
@@ -8,10 +9,21 @@ extension RadioSettings {
     /// - Returns: the address.
     func busAddress(here bus: String) -> String {
         switch place {
-        case .here: bus
+        case .here, .esphome: bus
         case .bus(let address): address
         case .ssh(let ssh): BusProgram(path: "/usr/bin/ssh", arguments: ssh.arguments).address
         }
+    }
+}
+
+extension RadioSettings {
+    /// How to reach the proxy; nil if the radio is none.
+    var proxy: ESPHomeCentral.Configuration? {
+        guard case .esphome(let proxy) = place else { return nil }
+        // The key was checked when it was read.
+        return ESPHomeCentral.Configuration(
+            host: proxy.host, port: UInt16(clamping: proxy.port), name: name,
+            key: proxy.key.flatMap { NoiseKey(base64: $0.value) })
     }
 }
 

@@ -176,6 +176,9 @@ extension AdapterFacts {
             isDiscovering: adapter.isDiscovering,
             connectedCount: adapter.connectedCount,
             radio: adapter.radio)
+        freeLinks = adapter.linkLimit.map { max(0, $0 - adapter.connectedCount) }
+        error = adapter.fault?.text
+        isTaken = adapter.fault?.isTaken ?? false
     }
 }
 

@@ -1,3 +1,4 @@
+import Bluetooth
 import Bridge
 import Configuration
 import EventLoop
@@ -41,6 +42,18 @@ final class RunStore {
         guard address != runs.switchedOff else { return }
         runs.switchedOff = address
         await save()
+    }
+
+    /// The last known bonds of proxies.
+    var proxyBonds: ProxyBonds { runs.proxyBonds ?? ProxyBonds() }
+
+    /// Stores the bonds of a proxy.
+    func keep(_ bonds: Set<BluetoothAddress>, of radio: String) {
+        var all = proxyBonds
+        all.set(bonds, of: radio)
+        guard all != proxyBonds else { return }
+        runs.proxyBonds = all
+        EventLoop.shared.begin { await self.save() }
     }
 
     private func save() async {

@@ -1,3 +1,4 @@
+import Bluetooth
 import JSON
 
 /// The instance names under which this bridge has run: the contents of `runs.json`.
@@ -19,10 +20,13 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     var instances: [Instance] = []
     /// The address of an adapter that is being reset (`bluetooth.reset_adapter`).
     var switchedOff: String?
+    /// The bonds of proxies; nil without any.
+    var proxyBonds: ProxyBonds?
 
     enum CodingKeys: String, CodingKey {
         case version, instances
         case switchedOff = "switched_off"
+        case proxyBonds = "proxy_bonds"
     }
 
     /// Adds a start under a name.
@@ -41,7 +45,40 @@ extension StoredRuns {
         }
         self.init(
             instances: elements.prefix(Self.most).compactMap { Instance($0) },
-            switchedOff: document["switched_off"]?.string)
+            switchedOff: document["switched_off"]?.string,
+            proxyBonds: document["proxy_bonds"].flatMap { ProxyBonds($0) })
+    }
+}
+
+/// The bonds of ESPHome proxies, by the name of the radio. A proxy has no list of them.
+package struct ProxyBonds: Encodable, Hashable, Sendable {
+    /// Maximum number of radios.
+    static let most = 32
+
+    private var addresses: [String: [String]] = [:]
+
+    /// No bonds.
+    package init() {}
+
+    /// The devices that a proxy has a bond with.
+    func addresses(of radio: String) -> Set<BluetoothAddress> {
+        Set((addresses[radio] ?? []).compactMap { BluetoothAddress($0) })
+    }
+
+    /// Sets the bonds of a proxy. If there are too many proxies, another one is dropped.
+    mutating func set(_ bonds: Set<BluetoothAddress>, of radio: String) {
+        addresses[radio] = bonds.isEmpty ? nil : bonds.map(\.description).sorted()
+        if addresses.count > Self.most { addresses[addresses.keys.sorted().first { $0 != radio } ?? radio] = nil }
+    }
+
+    /// Encodes an object of lists.
+    package func encode(to encoder: any Encoder) throws { try addresses.encode(to: encoder) }
+}
+
+extension ProxyBonds {
+    fileprivate init?(_ document: JSONValue) {
+        guard let members = document.members else { return nil }
+        for (radio, list) in members { addresses[radio] = list.elements?.compactMap(\.string) }
     }
 }
 

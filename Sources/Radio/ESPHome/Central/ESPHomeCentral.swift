@@ -98,6 +98,10 @@ public final class ESPHomeCentral: Central {
         radio = ProxyRadio(name: configuration.name, bonds: bonds)
     }
 
+    /// The name of the radio, which is its adapter.
+    public var adapterID: String? { configuration.name }
+    /// Whether the proxy can be used. It changes before the ends of links that it causes are reported.
+    public var state: CentralState { radio.state }
     /// The number of free links; nil if it is unknown.
     public var freeLinks: Int? { radio.freeLinks.map { Int($0) } }
 
@@ -219,7 +223,7 @@ public final class ESPHomeCentral: Central {
         guard !isStopped else { return }
         status = .waiting(error, pause)
         let reason = BluetoothError(.connectionFailed, name: "esphome.lost", text: "the radio is lost: \(error)")
-        radio.closed(Self.state(after: error), reason)
+        radio.closed(Self.state(after: error), reason, Self.fault(error))
         apply(later: false)
         retryTimer.arm(after: pause)
     }
@@ -230,6 +234,11 @@ public final class ESPHomeCentral: Central {
         case .unsuitable: .unsupported
         default: .resetting
         }
+    }
+
+    private static func fault(_ error: ProxyError) -> AdapterFault {
+        let isTaken = if case .taken = error { true } else { false }
+        return AdapterFault(isTaken: isTaken, text: error.description)
     }
 
     private func endConnection() {

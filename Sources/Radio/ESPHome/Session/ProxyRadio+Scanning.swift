@@ -43,15 +43,15 @@ extension ProxyRadio {
     }
 
     mutating func publishAdapters() {
-        let adapters = [
-            Adapter(
-                id: name, address: BluetoothAddress(info.bluetoothAddress), state: state,
-                // ESPHome pauses its scanner while it connects, and between two rounds.
-                isDiscovering: state == .poweredOn && scanner != .failed,
-                connectedCount: links.values.count { $0.phase == .linked })
-        ]
-        guard adapters != reportedAdapters else { return }
-        reportedAdapters = adapters
-        report(.adaptersChanged(adapters))
+        var adapter = Adapter(
+            id: name, address: BluetoothAddress(info.bluetoothAddress), state: state,
+            // ESPHome pauses its scanner while it connects, and between two rounds.
+            isDiscovering: state == .poweredOn && scanner != .failed,
+            connectedCount: links.values.count { $0.phase == .linked })
+        adapter.linkLimit = allLinks.map { Int($0) }
+        adapter.fault = fault
+        guard [adapter] != reportedAdapters else { return }
+        reportedAdapters = [adapter]
+        report(.adaptersChanged([adapter]))
     }
 }

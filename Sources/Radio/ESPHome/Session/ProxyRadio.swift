@@ -81,6 +81,8 @@ struct ProxyRadio: Sendable {
     var watched: BluetoothUUID?
     var isReportedScanning = false
     var reportedAdapters: [Adapter]?
+    /// Why the proxy cannot be used; nil while it can be, and before the first attempt.
+    private(set) var fault: AdapterFault?
     var received: [BluetoothAddress: Received] = [:]
 
     /// Creates the state of a proxy that is not connected.
@@ -124,6 +126,7 @@ struct ProxyRadio: Sendable {
     mutating func opened(_ info: ProxyInfo, at now: Instant) {
         self.info = info
         state = .poweredOn
+        fault = nil
         publishAdapters()
         report(.bonds(bonds))
         report(.stateChanged(.poweredOn))
@@ -135,10 +138,12 @@ struct ProxyRadio: Sendable {
     ///
     /// - Parameters:
     ///   - next: the new state.
-    ///   - error: why.
-    mutating func closed(_ next: CentralState, _ error: BluetoothError) {
+    ///   - error: why, for the devices.
+    ///   - fault: why, for the user.
+    mutating func closed(_ next: CentralState, _ error: BluetoothError, _ fault: AdapterFault? = nil) {
         let previous = state
         state = next
+        self.fault = fault
         for address in links.keys.sorted(by: { $0.number < $1.number }) {
             if previous == .poweredOn { ended(address, error) }
         }
@@ -189,6 +194,7 @@ struct ProxyRadio: Sendable {
         case .connectionsFree(let free, let limit, let all):
             (freeLinks, allLinks, allocated) = (free, limit, Set(all))
             releasing = releasing.filter { allocated.contains($0.key.number) }
+            publishAdapters()
             connectNext(at: now)
         case .connection(let number, let isConnected, let mtu, let error):
             let address = BluetoothAddress(number: number)

@@ -74,6 +74,19 @@ struct RadiosTests {
         #expect(!scene.handle(.adapters([hall, loft])).contains { $0.contains("not_permitted") })
     }
 
+    @Test("The reason of a lost radio is in the problem and in its row, with its free links; a taken one has a remedy")
+    func faults() {
+        let scene = scene()
+        var loft = AdapterFacts(id: "loft", address: nil, state: .unauthorized, radio: "loft")
+        (loft.error, loft.freeLinks) = ("the proxy has another key", 3)
+        let lines = scene.handle(.adapters([loft]))
+        #expect(lines[0].contains(#""error":"the proxy has another key","free_links":3"#))
+        #expect(lines.contains { $0.contains("Radio loft cannot be used: the proxy has another key") })
+        (loft.state, loft.isTaken) = (.resetting, true)
+        let taken = scene.handle(.adapters([loft]))
+        #expect(taken.contains { $0.contains("radio_taken") && $0.contains("or from bluetooth.radios here") })
+    }
+
     @Test("A tag that only radios without a bond receive is a problem, with its remedy in why, until that is over")
     func missingBond() {
         let scene = scene()

@@ -1,3 +1,4 @@
+import Bluetooth
 import Bridge
 import Configuration
 import EventLoop
@@ -45,6 +46,25 @@ struct RunStoreTests {
             await next.reset(nil)
             #expect(folder.loadRuns().switchedOff == nil)
             #expect(folder.loadRuns().instances.map(\.boots) == [["2", "1"]])
+        }
+    }
+
+    @Test("are stored with the bonds of proxies")
+    func bonds() async throws {
+        let temporary = try ScratchFolder()
+        let folder = StateFolder(option: temporary.path + "/state", environment: [:])
+        let tags = Set(["F0:00:00:00:00:01", "F0:00:00:00:00:02"].compactMap { BluetoothAddress($0) })
+        try await onLoop {
+            let store = RunStore(folder, log: Logger("state", to: MemorySink()))
+            _ = await store.begin("a", boot: "1")
+            store.keep(tags, of: "loft")
+            store.keep(tags, of: "hall")
+            store.keep([], of: "hall")
+            try await until("the file has them") { folder.loadRuns().proxyBonds?.addresses(of: "loft") == tags }
+            let next = RunStore(folder, log: Logger("state", to: MemorySink()))
+            _ = await next.begin("a", boot: "2")
+            #expect(next.proxyBonds.addresses(of: "loft") == tags)
+            #expect(next.proxyBonds.addresses(of: "hall") == [])
         }
     }
 
