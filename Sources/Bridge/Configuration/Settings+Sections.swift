@@ -60,6 +60,10 @@ extension Settings {
         public var form = HomeAssistantConfiguration.Form.device
         /// The topic of Home Assistant's birth message, which does not depend on ``prefix``.
         public var statusTopic = "homeassistant/status"
+        /// The address of the web page; nil for none.
+        public var page: String?
+        /// Whether gestures are announced as presses of a button, too.
+        public var buttons = false
     }
 
     /// The rows of `home_assistant`.
@@ -82,6 +86,15 @@ extension Settings {
                 "home_assistant.status_topic", \.homeAssistant.statusTopic, .topic, .settings,
                 "The topic of Home Assistant's birth message, which does not depend on the prefix."
             ),
+            ConfigurationKey(
+                "home_assistant.page", \.homeAssistant.page, .pageAddress, .settings,
+                """
+                The address of the web page as browsers reach it, such as http://192.168.1.5:8377/. The bridge's device \
+                links to it. Default: none.
+                """),
+            ConfigurationKey(
+                "home_assistant.buttons", \.homeAssistant.buttons, .boolean, .settings,
+                "true: announce the event Button, too, which has double_tap and cover as presses of a button."),
         ]
     }
 }

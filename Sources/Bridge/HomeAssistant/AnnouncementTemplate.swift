@@ -8,6 +8,7 @@ struct AnnouncementTemplate: Sendable {
     struct Shape: Hashable {
         let events: [String]
         let hasFirmware: Bool
+        let hasMotion: Bool
     }
 
     /// The values that differ between tags of a shape.

@@ -1,6 +1,12 @@
 extension Entity {
     /// The entities of the bridge, in the order of the announcement. Topics are relative to `G`.
-    static func bridgeEntities(_ words: Vocabulary) -> [Entity] {
+    ///
+    /// - Parameters:
+    ///   - words: the words of topics.
+    ///   - serials: the serials of the tags that the latest scan has found, and that can be paired.
+    /// - Returns: the entities.
+    static func bridgeEntities(_ words: Vocabulary, found serials: [String] = []) -> [Entity] {
+        let found = "[" + serials.map { "'\($0)'" }.joined(separator: ", ") + "]"
         let pairingStates = Choices(words.pairingStates, titles: ["searching": "Searching, hold the tag's button"])
         return [
             // Always available: otherwise it could not show that the bridge is offline.
@@ -8,7 +14,8 @@ extension Entity {
                 "connection", "Connection",
                 .binarySensor("state", on: "online", off: "offline", class: "connectivity"),
                 category: .diagnostic, needs: .nothing),
-            Entity("scan", "Scan", .button("request/scan", press: #"{"duration_s":30}"#), icon: "mdi:radar"),
+            // Home Assistant sorts by name: the steps of a pairing have numbers.
+            Entity("scan", "1 Scan", .button("request/scan", press: #"{"duration_s":30}"#), icon: "mdi:radar"),
             Entity(
                 "found", "Tags found",
                 .sensor(
@@ -20,14 +27,22 @@ extension Entity {
                         "{{ {'tags': value_json.tags, 'more': value_json.more, 'scanning': value_json.scanning} | tojson }}"
                     )),
                 icon: "mdi:magnify"),
-            // The serial of the tag that the button below pairs.
+            // Two ways to set the serial of the tag that the button below pairs.
             Entity(
-                "pair_serial", "Serial of the tag to pair",
+                "pair_tag", "2 Tag to pair",
+                .select(
+                    "pairing",
+                    "{{ value_json.request_serial if value_json.request_serial in \(found) else 'None' }}",
+                    command: "request/pair_serial", "{{ value if value in \(found) else '' }}",
+                    options: serials.isEmpty ? [nothingFound] : serials),
+                icon: "mdi:format-list-bulleted"),
+            Entity(
+                "pair_serial", "2 Tag to pair by serial",
                 .text(
                     "pairing", "{{ value_json.request_serial or '' }}", command: "request/pair_serial", maxLength: 64,
                     pattern: "^ *[0-9A-Za-z-]* *$"),
                 icon: "mdi:form-textbox"),
-            Entity("pair", "Pair", .button("request/pair", press: "{}"), icon: "mdi:bluetooth-settings"),
+            Entity("pair", "3 Pair", .button("request/pair", press: "{}"), icon: "mdi:bluetooth-settings"),
             Entity(
                 "pairing", "Pairing",
                 .sensor(
@@ -39,6 +54,12 @@ extension Entity {
                             + "'error': value_json.error.text if value_json.error else none} | tojson }}"
                     )),
                 icon: "mdi:bluetooth-connect"),
+            Entity(
+                "pairing_hint", "Pairing hint",
+                .text(
+                    "pairing",
+                    "[value_json.error.text if value_json.error else '', value_json.hint or ''] | select | join('. ')"),
+                icon: "mdi:lightbulb-on-outline"),
             Entity(
                 "connected_tags", "Connected tags",
                 .sensor("tags", "{{ value_json.connected }}", isMeasurement: true),
@@ -52,6 +73,13 @@ extension Entity {
                         "health", "{{ {'problems': value_json.problems | map(attribute='text') | list} | tojson }}"
                     )),
                 category: .diagnostic),
+            Entity(
+                "problem_text", "Problem text",
+                .text("health", "value_json.problems | map(attribute='text') | join('; ')"),
+                category: .diagnostic, icon: "mdi:alert-circle-outline"),
         ]
     }
+
+    /// The only option while no tag to pair was found: Home Assistant needs one.
+    private static let nothingFound = "Scan first"
 }

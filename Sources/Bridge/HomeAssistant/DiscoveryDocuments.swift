@@ -12,9 +12,12 @@ public struct DiscoveredTag: Hashable, Sendable {
     public let serial: String
     /// The version of its firmware; nil while it is unknown.
     public let firmware: String?
+    /// Whether it is known to have a motion sensor.
+    public let hasMotion: Bool
 
     /// Describes a tag.
-    public init(id: String, topic: String, name: String, serial: String, firmware: String?) {
+    public init(id: String, topic: String, name: String, serial: String, firmware: String?, hasMotion: Bool = false) {
+        self.hasMotion = hasMotion
         self.id = id
         self.topic = topic
         self.name = name
@@ -31,9 +34,12 @@ public struct DiscoveredBridge: Hashable, Sendable {
     public let topic: String
     /// The version of the program.
     public let version: String
+    /// The address of its web page; nil if there is none.
+    public let page: String?
 
     /// Describes a bridge.
-    public init(instance: String, topic: String, version: String) {
+    public init(instance: String, topic: String, version: String, page: String? = nil) {
+        self.page = page
         self.instance = instance
         self.topic = topic
         self.version = version
@@ -84,6 +90,10 @@ public struct DiscoveryDocuments: Sendable {
     let topics: DiscoveryTopics
     private let bridge: DiscoveredBridge
     private let words: Vocabulary
+    /// The serials of the tags that the latest scan has found, and that can be paired.
+    var foundSerials: [String] = []
+    /// The ids of tags with a motion sensor.
+    var motionTags: Set<String> = []
 
     init(_ topics: DiscoveryTopics, _ bridge: DiscoveredBridge, _ words: Vocabulary) {
         self.topics = topics
@@ -93,14 +103,17 @@ public struct DiscoveryDocuments: Sendable {
 
     /// Announces the bridge.
     public var announcementOfBridge: [DiscoveryMessage] {
-        messages(
+        var keys: [String: JSONValue] = [
+            "name": .string("Jacquard bridge \(bridge.instance)"),
+            "manufacturer": .string(DiscoveryMessage.program), "model": "MQTT bridge",
+            "sw_version": .string(bridge.version),
+        ]
+        keys["configuration_url"] = bridge.page.map(JSONValue.string)
+        return messages(
             Device(
-                objectID: DiscoveryTopics.objectID(ofBridge: bridge.instance), topic: bridge.topic,
-                keys: [
-                    "name": .string("Jacquard bridge \(bridge.instance)"),
-                    "manufacturer": .string(DiscoveryMessage.program), "model": "MQTT bridge",
-                    "sw_version": .string(bridge.version),
-                ], availability: [bridge.topic + "/state"], entities: Entity.bridgeEntities(words)))
+                objectID: DiscoveryTopics.objectID(ofBridge: bridge.instance), topic: bridge.topic, keys: keys,
+                availability: [bridge.topic + "/state"],
+                entities: Entity.bridgeEntities(words, found: foundSerials)))
     }
 
     /// Announces a tag. The announcement does not depend on attached gear: entities that need gear are unavailable without it.
@@ -150,7 +163,12 @@ public struct DiscoveryDocuments: Sendable {
 
     /// The entities and device triggers of a tag in the present form.
     private func entities(ofTag id: String) -> [Entity] {
-        Entity.tagEntities(words, ofTag: id).filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm }
+        allEntities(ofTag: id, hasMotion: motionTags.contains(id))
+            .filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm }
+    }
+
+    private func allEntities(ofTag id: String, hasMotion: Bool) -> [Entity] {
+        Entity.tagEntities(words, ofTag: id) + (hasMotion ? Entity.motion : [])
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -163,12 +181,12 @@ public struct DiscoveryDocuments: Sendable {
 
     /// Removes the announcement of a tag.
     public func withdrawal(ofTag id: String) -> [DiscoveryMessage] {
-        announcedTopics(ofTag: id, topics).map(DiscoveryMessage.empty)
+        announcedTopics(ofTag: id, topics, hasMotion: motionTags.contains(id)).map(DiscoveryMessage.empty)
     }
 
     /// Removes the announcement of a tag in both forms: an earlier run may have used the other one.
     public func withdrawalInBothForms(ofTag id: String) -> [DiscoveryMessage] {
-        topics.inBothForms.flatMap { announcedTopics(ofTag: id, $0) }.map(DiscoveryMessage.empty)
+        topics.inBothForms.flatMap { announcedTopics(ofTag: id, $0, hasMotion: true) }.map(DiscoveryMessage.empty)
     }
 
     /// Removes the announcement of a bridge in both forms, such as that of this bridge under a former name.
@@ -184,11 +202,14 @@ public struct DiscoveryDocuments: Sendable {
 
     /// The topics of the announcements of the bridge and of tags.
     func announcedTopics(_ tags: [String]) -> [String] {
-        announcedTopics(ofBridge: bridge.instance, topics) + tags.flatMap { announcedTopics(ofTag: $0, topics) }
+        announcedTopics(ofBridge: bridge.instance, topics)
+            + tags.flatMap {
+                announcedTopics(ofTag: $0, topics, hasMotion: motionTags.contains($0))
+            }
     }
 
-    private func announcedTopics(ofTag id: String, _ topics: DiscoveryTopics) -> [String] {
-        let entities = Entity.tagEntities(words, ofTag: id).filter { !$0.kind.isOnlyInDeviceForm }
+    private func announcedTopics(ofTag id: String, _ topics: DiscoveryTopics, hasMotion: Bool) -> [String] {
+        let entities = allEntities(ofTag: id, hasMotion: hasMotion).filter { !$0.kind.isOnlyInDeviceForm }
         return topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), entities)
     }
 

@@ -103,6 +103,12 @@ extension EntityKind {
         return kind
     }
 
+    /// Sentences to read, from an expression; empty if there is nothing to say. Home Assistant refuses states of more than
+    /// 255 characters.
+    static func text(_ topic: String, _ expression: String) -> EntityKind {
+        sensor(topic, "{{ (\(expression))[:255] }}")
+    }
+
     /// A point in time, or null if it is unknown.
     ///
     /// Releases with the single form only log a warning for an unknown value of the class `timestamp`: there it is a text.
@@ -151,6 +157,12 @@ extension EntityKind {
             platform: .button, topics: ["command_topic": command], values: ["payload_press": .string(payload)])
     }
 
+    /// A button that publishes the result of a template.
+    static func button(_ command: String, template: String) -> EntityKind {
+        EntityKind(
+            platform: .button, topics: ["command_topic": command], values: ["command_template": .string(template)])
+    }
+
     /// A switch with the states `ON` and `OFF`.
     static func `switch`(
         _ topic: String, _ template: String, command: String, on: String, off: String
@@ -173,6 +185,18 @@ extension EntityKind {
             ])
     }
 
+    /// One of a few options, with templates of its own.
+    static func select(
+        _ topic: String, _ template: String, command: String, _ commandTemplate: String, options: [String]
+    ) -> EntityKind {
+        EntityKind(
+            platform: .select, topics: ["state_topic": topic, "command_topic": command],
+            values: [
+                "value_template": .string(template), "command_template": .string(commandTemplate),
+                "options": .array(options.map(JSONValue.string)),
+            ])
+    }
+
     /// A text field. The length is in characters; Home Assistant's default is 255. The pattern is a regular expression: Home
     /// Assistant rejects other texts, and the state must match it, too.
     static func text(
@@ -185,10 +209,14 @@ extension EntityKind {
 
     /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others. They are
     /// words: automations store them.
-    static func event(_ topic: String, _ template: String, types: Choices) -> EntityKind {
-        EntityKind(
+    static func event(
+        _ topic: String, _ template: String, types: Choices, class deviceClass: String? = nil
+    ) -> EntityKind {
+        var kind = EntityKind(
             platform: .event, topics: ["state_topic": topic],
             values: ["value_template": .string(template), "event_types": types.wordList])
+        kind["device_class"] = deviceClass
+        return kind
     }
 
     /// A light with the JSON schema, an RGB colour, brightness and effects.

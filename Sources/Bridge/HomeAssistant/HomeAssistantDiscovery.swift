@@ -14,11 +14,18 @@ public struct HomeAssistantConfiguration: Hashable, Sendable {
     public var form: Form
     /// The topic at which Home Assistant publishes `online` when it has started.
     public var statusTopic: String
+    /// The address of the web page, to which the bridge's device links; nil for none.
+    public var page: String?
+    /// Whether gestures are announced as presses of a button, too.
+    public var hasButtons: Bool
 
     /// Describes the announcements; the defaults are those of Home Assistant.
     public init(
-        prefix: String = "homeassistant", form: Form = .device, statusTopic: String = "homeassistant/status"
+        prefix: String = "homeassistant", form: Form = .device, statusTopic: String = "homeassistant/status",
+        page: String? = nil, hasButtons: Bool = false
     ) {
+        self.page = page
+        self.hasButtons = hasButtons
         self.prefix = prefix
         self.form = form
         self.statusTopic = statusTopic
@@ -47,12 +54,24 @@ public struct HomeAssistantDiscovery: Sendable {
 
     /// Uses changed words from now on.
     public mutating func adopt(_ words: Vocabulary) {
-        documents = DiscoveryDocuments(documents.topics, bridge, words)
+        var changed = DiscoveryDocuments(documents.topics, bridge, words)
+        (changed.foundSerials, changed.motionTags) = (documents.foundSerials, documents.motionTags)
+        documents = changed
         templates = [:]
+    }
+
+    /// Uses the serials of the tags that the latest scan has found, and that can be paired.
+    ///
+    /// - Returns: the announcement of the bridge; empty if they are the same as before.
+    public mutating func setFound(_ serials: [String]) -> [DiscoveryMessage] {
+        guard serials != documents.foundSerials else { return [] }
+        documents.foundSerials = serials
+        return life.hasAnnounced ? documents.announcementOfBridge : []
     }
 
     /// Announces a tag, and removes what an earlier run has announced and no longer exists.
     public mutating func firstAnnouncement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+        update(tag)
         let template = template(of: tag)
         let former = life.formerComponents(DiscoveryTopics.objectID(ofTag: tag.id))
         return documents.adding(
@@ -61,7 +80,13 @@ public struct HomeAssistantDiscovery: Sendable {
 
     /// Announces a tag.
     public mutating func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
-        template(of: tag).announcement(of: tag)
+        update(tag)
+        return template(of: tag).announcement(of: tag)
+    }
+
+    /// Uses what is known of a tag now.
+    private mutating func update(_ tag: DiscoveredTag) {
+        if tag.hasMotion { documents.motionTags.insert(tag.id) } else { documents.motionTags.remove(tag.id) }
     }
 
     /// The topics of the announcement of the tag with an id.
@@ -71,7 +96,8 @@ public struct HomeAssistantDiscovery: Sendable {
 
     private mutating func template(of tag: DiscoveredTag) -> AnnouncementTemplate {
         let shape = AnnouncementTemplate.Shape(
-            events: documents.events(ofTag: tag.id), hasFirmware: tag.firmware != nil)
+            events: documents.events(ofTag: tag.id), hasFirmware: tag.firmware != nil,
+            hasMotion: documents.motionTags.contains(tag.id))
         if let template = templates[shape] { return template }
         let template = AnnouncementTemplate(of: tag, documents)
         if templates.count >= Self.maxTemplates { templates = [:] }

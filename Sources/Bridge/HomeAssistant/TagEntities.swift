@@ -16,12 +16,14 @@ public struct Vocabulary: Sendable {
     public let hasRadios: Bool
     /// The states of `T/presence`; empty while it is off.
     public let presenceStates: [String]
+    /// Whether gestures are announced as presses of a button, too.
+    public let hasButtons: Bool
 
     /// Lists the words.
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String],
-        pairingStates: [String], presenceStates: [String] = [], hasRadios: Bool = false
+        pairingStates: [String], presenceStates: [String] = [], hasRadios: Bool = false, hasButtons: Bool = false
     ) {
         self.hasRadios = hasRadios
         self.gestures = gestures
@@ -31,6 +33,7 @@ public struct Vocabulary: Sendable {
         self.effects = effects
         self.pairingStates = pairingStates
         self.presenceStates = presenceStates
+        self.hasButtons = hasButtons
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -77,6 +80,9 @@ extension Entity {
                             + "'retry': value_json.retry_at\(room)} | tojson }}"
                     )),
                 category: .diagnostic, needs: .bridge),
+            Entity(
+                "why_disconnected", "Why disconnected", .text("connection", "value_json.why | default('', true)"),
+                category: .diagnostic, icon: "mdi:help-network", needs: .bridge),
             // Keeps its last value while the tag is away, like gear and firmware.
             Entity(
                 "battery", "Battery",
@@ -89,13 +95,13 @@ extension Entity {
                     class: "battery_charging"),
                 category: .diagnostic),
             Entity(
-                "battery_forecast", "Battery empty",
+                "battery_forecast", "Battery lasts until",
                 .timestamp("battery/forecast", "value_json.empty", attributes: ("battery/forecast", nil)),
                 category: .diagnostic, icon: "mdi:battery-clock", needs: .bridge),
             Entity(
                 "attached", "Attached",
                 .binarySensor("gear", "{{ value_json.attached }}", on: templateTrue, off: templateFalse),
-                icon: "mdi:tshirt-crew"),
+                icon: "mdi:tshirt-crew", needs: .bridge),
             // Gear without a name is shown by its product number, which the configuration needs to name it. The sensor is not
             // of the class `enum`, which accepts only announced states: gear can have any name.
             Entity(
@@ -154,10 +160,10 @@ extension Entity {
                     "rssi", "Signal strength",
                     .sensor("rssi", "{{ value_json }}", class: "signal_strength", unit: "dBm", isMeasurement: true),
                     category: .diagnostic, isEnabled: false),
-                // A sensor and not an `update`: the bridge does not know the latest firmware and cannot install it.
+                // Disabled by default, because the device has the version too. A sensor and not an `update`: the bridge does not know the latest firmware and cannot install it.
                 Entity(
                     "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
-                    icon: "mdi:chip", needs: .bridge),
+                    icon: "mdi:chip", isEnabled: false, needs: .bridge),
             ]
             // Where the tag is, roughly.
             + (words.hasRadios
@@ -167,8 +173,59 @@ extension Entity {
                         category: .diagnostic,
                         icon: "mdi:radio-tower", needs: .bridge)
                 ] : [])
-            + presence(words.presenceStates)
+            + presence(words.presenceStates) + (words.hasButtons ? [button] : [])
     }
+
+    /// The gestures that resemble a press of a button, as an event of Home Assistant's class for buttons.
+    private static let button = Entity(
+        "button", "Button",
+        .event(
+            "gesture",
+            "{% set type = {'cover': 'press_end', 'double_tap': 'multi_press_end'}.get(value_json.event_type) %}"
+                + "{% if type == 'press_end' %}{{ dict(value_json, event_type=type) | tojson }}"
+                + "{% elif type %}{{ dict(value_json, event_type=type, multi_press_count=2) | tojson }}{% endif %}",
+            types: Choices(["press_end", "multi_press_end"]), class: "button"),
+        icon: "mdi:gesture-tap-button", needs: .bridge)
+
+    /// The entities of `T/imu` and `T/imu/sessions`, of tags whose motion sensor was used.
+    static let motion: [Entity] = {
+        let states = Choices(["idle", "logging", "transferring", "erasing", "low_storage", "low_battery", "error"])
+        func mode(_ word: String) -> EntityKind {
+            .binarySensor("imu", "{{ value_json.mode == '\(word)' }}", on: templateTrue, off: templateFalse)
+        }
+        let session = "{{ {'action': 'record', 'session': 'ha-' ~ now().strftime('%Y%m%d-%H%M%S')} | tojson }}"
+        return [
+            Entity(
+                "motion", "Motion sensor",
+                .sensor(
+                    "imu", "{{ \(states.titlesByWord).get(value_json.state) }}", class: "enum", options: states.titles,
+                    attributes: ("imu", nil)),
+                category: .diagnostic, icon: "mdi:axis-arrow", needs: .bridge),
+            Entity(
+                "motion_recording", "Motion recording", mode("store"), category: .diagnostic, icon: "mdi:record-rec"),
+            Entity(
+                "motion_streaming", "Motion streaming", mode("stream"), category: .diagnostic, icon: "mdi:waveform"),
+            Entity(
+                "motion_storage", "Motion storage",
+                .sensor(
+                    "imu/sessions", "{{ value_json | map(attribute='bytes') | sum }}", class: "data_size", unit: "B",
+                    isMeasurement: true, attributes: ("imu/sessions", "{{ {'sessions': value_json} | tojson }}")),
+                category: .diagnostic, icon: "mdi:database", needs: .bridge),
+            Entity(
+                "motion_record", "Motion: record", .button("imu/set", template: session), category: .diagnostic,
+                icon: "mdi:record", isEnabled: false),
+            Entity(
+                "motion_stream", "Motion: stream for a minute",
+                .button("imu/set", press: #"{"action":"stream","seconds":60}"#), category: .diagnostic,
+                icon: "mdi:play", isEnabled: false),
+            Entity(
+                "motion_stop", "Motion: stop", .button("imu/set", press: "stop"), category: .diagnostic,
+                icon: "mdi:stop", isEnabled: false),
+            Entity(
+                "motion_list", "Motion: list recordings", .button("imu/sessions/get", press: "{}"),
+                category: .diagnostic, icon: "mdi:format-list-bulleted", isEnabled: false),
+        ]
+    }()
 
     /// The entities of `T/presence`; none while it is off.
     private static func presence(_ states: [String]) -> [Entity] {
@@ -196,7 +253,7 @@ extension Entity {
     private static let hapticButtons: [(word: String, name: String, isCommon: Bool)] = [
         ("short", "Vibrate short", true),
         ("long", "Vibrate long", true),
-        ("stop", "Stop vibrating", true),
+        ("stop", "Vibrate stop", true),
         ("sine_increase", "Vibrate sine increasing", false),
         ("sine_decrease", "Vibrate sine decreasing", false),
         ("linear_increase", "Vibrate linear increasing", false),

@@ -85,8 +85,10 @@ struct ReloadTests {
         let scene = Scene.announced()
         let settings = scene.state.configuration.homeAssistant
         let gone = adopt(scene) { $0.homeAssistant = nil }
+        // Without the key `why`.
+        #expect(gone.first?.hasPrefix("jacquard/tag/003R/connection ") == true && gone.first?.contains("why") == false)
         #expect(
-            gone == [
+            gone.dropFirst() == [
                 "jacquard/tag/003R/find ", "\(Self.bridgeDevice) ", "\(Self.device) ",
                 "jacquard/bridge/attic/pairing ",
                 "jacquard/bridge/attic/found ",

@@ -22,6 +22,7 @@ struct ExampleConfigurationTests {
             authorityFile: "/etc/jacquard2mqtt/ca.pem", certificateFile: "/etc/jacquard2mqtt/bridge.pem",
             keyFile: "/etc/jacquard2mqtt/bridge.key")
         expected.record.hours = 24
+        expected.homeAssistant.page = "http://192.168.1.5:8377/"
         expected.motion.folder = "/var/lib/jacquard2mqtt/imu"
         expected.signals = [SignalSettings(name: "tea", color: "green", haptic: "short")]
         expected.metrics.file = "/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"

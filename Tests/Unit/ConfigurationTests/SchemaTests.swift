@@ -225,6 +225,14 @@ struct SchemaTests {
                 ]
             ),
             "home_assistant.prefix": topic, "home_assistant.status_topic": topic,
+            "home_assistant.page": (
+                taken: ["http://192.168.1.5:8377/", "https://jacquard.lan", "homeassistant://hassio/ingress/a_b"],
+                refused: [
+                    "''", "jacquard.lan", "ftp://a/", "'http://'", "http:///a", "http://a:b/", "http://a b/",
+                    "http://ä/", "[]",
+                    "http://a/" + long(504),
+                ]
+            ),
             "tags.N.serial": (
                 taken: ["003R", "'0001'", "A-b-", "0-07-9324FLHBK0003R-1903", "3R-003R-1", "a-bcde-f"],
                 refused: [

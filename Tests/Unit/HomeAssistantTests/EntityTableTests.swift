@@ -20,7 +20,7 @@ struct EntityTableTests {
             "connection": "binary_sensor", "battery": "sensor", "charging": "binary_sensor",
             "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
             "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
-            "battery_forecast": "sensor", "find": "switch", "notify": "notify",
+            "battery_forecast": "sensor", "find": "switch", "notify": "notify", "why_disconnected": "sensor",
         ]
         let expected = others.merging(haptics.map { ("haptic_" + $0, "button") }) { first, _ in first }
             .merging(triggers.map { ("trigger_" + $0, "device_automation") }) { first, _ in first }
@@ -33,6 +33,7 @@ struct EntityTableTests {
             bridge.compactMapValues { $0["platform"]?.string } == [
                 "connection": "binary_sensor", "scan": "button", "found": "sensor", "pair_serial": "text",
                 "pair": "button", "pairing": "sensor", "connected_tags": "sensor", "problem": "binary_sensor",
+                "pair_tag": "select", "pairing_hint": "sensor", "problem_text": "sensor",
             ])
     }
 
@@ -65,6 +66,7 @@ struct EntityTableTests {
             let topics = (item["availability"]?.elements ?? []).compactMap { $0["topic"]?.string }
             let needsBridgeOnly = [
                 "gesture", "connection", "connect", "battery", "battery_forecast", "firmware", "gear",
+                "attached", "why_disconnected",
             ].contains(key)
             #expect(topics.first == "jacquard/bridge/attic/state")
             #expect(topics.dropFirst().first == (needsBridgeOnly ? nil : "jacquard/tag/003R/availability"))
@@ -146,10 +148,11 @@ struct EntityTableTests {
             "battery": measurement.merging(["device_class": "battery", "unit_of_measurement": "%"]) { $1 },
             "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
             "battery_forecast": diagnostic("timestamp"), "firmware": plain, "touch_mode": config, "connect": config,
+            "why_disconnected": plain,
         ]
         let ofBridge: [String: Classes] = [
             "connection": diagnostic("connectivity"), "problem": diagnostic("problem"), "connected_tags": measurement,
-            "pairing": ["device_class": "enum"], "found": ["state_class": "measurement"],
+            "pairing": ["device_class": "enum"], "found": ["state_class": "measurement"], "problem_text": plain,
         ]
         for (key, item) in tag { #expect(classes(item) == ofTag[key] ?? [:], "\(key)") }
         for (key, item) in bridge { #expect(classes(item) == ofBridge[key] ?? [:], "\(key)") }

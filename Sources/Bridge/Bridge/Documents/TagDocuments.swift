@@ -59,6 +59,8 @@ struct ConnectionDocument: Encodable {
     @OrNull var retryInMilliseconds: Int64?
     /// How the last link ended; the key is missing while presence is off.
     var ended: OrNull<String>?
+    /// Why the tag is not connected; the key is missing without Home Assistant discovery.
+    var why: OrNull<String>?
 
     /// - Parameters:
     ///   - connection: the state of the session.
@@ -66,11 +68,13 @@ struct ConnectionDocument: Encodable {
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - ended: how the last link ended; nil while presence is off.
+    ///   - why: why the tag is not connected, as `why` prints it; nil without Home Assistant discovery.
     ///   - now: the current time.
     init(
         _ connection: TagConnection, since: Timestamp, sighting: TagSighting, lastSeen: Timestamp?,
-        ended: OrNull<String>?, at now: Timestamp
+        ended: OrNull<String>?, why: OrNull<String>?, at now: Timestamp
     ) {
+        self.why = why
         self.ended = ended
         state = connection.state.word
         step = connection.state.step
@@ -87,7 +91,7 @@ struct ConnectionDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case state, step, of, attempt, since, adapter, radio, rssi, error, ended
+        case state, step, of, attempt, since, adapter, radio, rssi, error, ended, why
         case retryAt = "retry_at"
         case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"

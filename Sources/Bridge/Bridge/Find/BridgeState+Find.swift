@@ -32,10 +32,10 @@ extension TagMirror {
     }
 
     /// Handles a changed setting of Home Assistant discovery.
-    mutating func setFind(isDiscovered: Bool) -> [Publication] {
+    mutating func setDiscovered(_ isDiscovered: Bool, at now: Timestamp) -> [Publication] {
         guard find.isDiscovered != isDiscovered else { return [] }
         find.isDiscovered = isDiscovered
-        return find.isShown ? findFacts : [.noFact(topics.find)]
+        return [connectionFact(at: now)] + (find.isShown ? findFacts : [.noFact(topics.find)])
     }
 
     /// The parts of the tag and its gear that can be noticed, except the tag's own LED.

@@ -163,6 +163,9 @@ extension TagMirror {
         return [state, .fact(topics.imuSessions, sessions.map(MotionSessionDocument.init))]
     }
 
+    /// Whether the tag is known to have a motion sensor.
+    var hasMotion: Bool { rareFacts.first?.motion?.isPresent ?? false }
+
     /// The state of the motion sensor. Reading it takes no memory.
     var motion: MotionState {
         get { rareFacts.first?.motion ?? MotionState() }

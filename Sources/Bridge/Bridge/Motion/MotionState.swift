@@ -42,6 +42,8 @@ struct MotionState: Sendable {
     }
 
     var module: MotionModuleStatus.Module?
+    /// Whether the tag was ever found to have the module.
+    var isPresent = false
     var status: MotionStatus?
     var mode = Mode.none
     var session: String?
@@ -93,6 +95,7 @@ struct MotionState: Sendable {
     /// Handles a reported state of the module.
     mutating func reported(_ status: MotionModuleStatus) {
         module = status.module
+        if status.module != .missing { isPresent = true }
         self.status = status.status
         if status.status != .logging { mode = .none }
     }

@@ -116,7 +116,7 @@ extension BridgeState {
     fileprivate var missingSerial: CommandFailure {
         CommandFailure(
             .invalidArgument, "\"serial\" is missing; it may be \(CommandArguments.pairingSerials)",
-            hint: "In Home Assistant, first enter it in Serial of the tag to pair; \(PairRequest.list(receivedSerials))"
+            hint: "In Home Assistant, first select it in 2 Tag to pair; \(PairRequest.list(receivedSerials))"
         )
     }
 }

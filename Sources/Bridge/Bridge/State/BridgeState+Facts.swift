@@ -56,7 +56,7 @@ extension BridgeState {
         case .prolonged: return [scanFact]
         case .started:
             found.begin(at: now)
-            return [scanFact] + foundFact + [event(.scanStarted, at: now)]
+            return [scanFact] + foundFacts() + [event(.scanStarted, at: now)]
         // Every stop request publishes an event, even if no scan was running.
         case .stopped(let wasScanning):
             return (wasScanning ? [scanFact] + foundFact : []) + [event(.scanStopped, text: "requested", at: now)]
@@ -100,7 +100,7 @@ extension BridgeState {
         let event = event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
         let actions = addPaired(entry, sighting, at: now)
         _ = pairing.handle(.succeeded(entry, address: address), at: now)
-        return publish([event]) + actions + publish(pairingFact + foundFact)
+        return publish([event]) + actions + publish(pairingFact + foundFacts())
     }
 }
 
@@ -188,6 +188,11 @@ extension BridgeState {
         guard discovery != nil else { return [] }
         let document = FoundTagsDocument(found, isScanning: scan.isScanning) { tags.contains(serial: $0) }
         return [.fact(topics.found, document)]
+    }
+
+    /// Ends the display of a failed pairing.
+    mutating func pairingDue(at now: Timestamp) -> [Publication] {
+        pairing.deadlineReached(at: now) ? pairingFact : []
     }
 
     /// How long an event is queued while the broker is away.

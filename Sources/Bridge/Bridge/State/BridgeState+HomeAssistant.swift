@@ -53,7 +53,7 @@ extension BridgeState {
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         let isOn = discovery != nil
         tagContext.hasDiscovery = isOn
-        let finds = tags.indices.flatMap { tags[$0].setFind(isDiscovered: isOn) }
+        let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn, at: now) }
         guard isOn else {
             return publish(
                 finds + (old?.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) ?? [])
@@ -65,7 +65,7 @@ extension BridgeState {
         let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
         let topics = withheld.map { discoveryTopics(of: tags[$0].entry.id) }
         return topics.map(BridgeAction.withhold)
-            + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFact + finds)
+            + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFacts() + finds)
     }
 }
 
@@ -109,6 +109,13 @@ extension BridgeState {
     /// Removes a tag from Home Assistant.
     func discoveryWithdrawal(of tag: TagMirror) -> [Publication] {
         discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? []
+    }
+
+    /// `G/found`, and the announcement of the bridge if it lists other tags to pair.
+    mutating func foundFacts() -> [Publication] {
+        let found = found.documents { tags.contains(serial: $0) }.tags
+        let serials = Set(found.filter { !$0.known }.map(\.serial)).sorted()
+        return foundFact + (discovery?.setFound(serials).map(Publication.init) ?? [])
     }
 
     /// The number of connected tags.
@@ -174,7 +181,9 @@ extension HomeAssistantDiscovery {
 
 extension DiscoveredBridge {
     fileprivate init(_ configuration: BridgeConfiguration, _ topics: BridgeTopics) {
-        self.init(instance: configuration.instance, topic: topics.bridge, version: configuration.version)
+        self.init(
+            instance: configuration.instance, topic: topics.bridge, version: configuration.version,
+            page: configuration.homeAssistant?.page)
     }
 }
 
@@ -188,7 +197,8 @@ extension Vocabulary {
             effects: LEDEffect.effects.map(\.word),
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
             presenceStates: configuration.awayAfter == nil ? [] : Presence.State.allCases.map(\.rawValue),
-            hasRadios: !configuration.radios.isEmpty)
+            hasRadios: !configuration.radios.isEmpty,
+            hasButtons: configuration.homeAssistant?.hasButtons ?? false)
     }
 }
 
@@ -198,6 +208,7 @@ extension TagMirror {
         DiscoveredTag(
             id: entry.id.text, topic: topics.tag,
             name: entry.name ?? sighting.name?.nonEmpty ?? "Jacquard \(entry.id)",
-            serial: entry.serial, firmware: component?.version?.description)
+            serial: entry.serial, firmware: component?.version?.description,
+            hasMotion: hasMotion)
     }
 }

@@ -58,12 +58,15 @@ extension BridgeState {
         _ token: UInt64, _ response: TagCommandResponse, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
         guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return [] }
+        let hadMotion = tags[position].hasMotion
         let outcome = request.succeeded(response, on: &tags[position], at: now)
+        let announcement = hadMotion == tags[position].hasMotion ? [] : discoveryFacts(ofTag: position)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].link.commandEnded(at: now.instant)
         let results = pendingCommands.succeed(command, data: outcome.data, at: now)
         let settled = settle(position, at: now)
         var actions = publish(results, outcome.publications)
+        if !announcement.isEmpty { actions += publish(announcement) }
         if !outcome.actions.isEmpty { actions += outcome.actions }
         if !outcome.commands.isEmpty { actions += perform(outcome.commands, on: tags[position].entry.id) }
         if let change = outcome.find { actions += findChanged(change, of: position, at: now) }

@@ -83,7 +83,7 @@ extension BridgeState {
     /// Adds a tag to the list of found tags. Publishes the list now, or after the minimum interval of one second.
     private mutating func found(_ tag: TagAdvertisement, at now: Timestamp) -> [Publication] {
         guard discovery != nil, scan.isScanning, !tag.isConnected else { return [] }
-        return found.received(tag, at: now.instant) ? foundFact : []
+        return found.received(tag, at: now.instant) ? foundFacts() : []
     }
 
     mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Timestamp) -> [BridgeAction] {

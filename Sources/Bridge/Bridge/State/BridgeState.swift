@@ -254,7 +254,7 @@ extension BridgeState {
         let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
         let records = due.compactMap { tags[$0].store() }
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
-        let foundTags = found.isDue(at: now.instant) ? foundFact : []
+        let foundTags = (found.isDue(at: now.instant) ? foundFacts() : []) + pairingDue(at: now)
         let state = stateReminders.takeDue(at: now.instant) ? presenceFacts.map(\.reminder) : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
         let idle = due.flatMap { restIfIdle($0, at: now) + motionDue(of: $0, at: now) }
@@ -294,6 +294,7 @@ extension BridgeState {
         earliest.lower(to: tags.deadline)
         earliest.lower(to: chords.deadline)
         earliest.lower(to: finds.deadline)
+        earliest.lower(to: pairing.deadline)
         return earliest
     }
 }

@@ -1,4 +1,5 @@
 import Text
+import Time
 
 /// The pairings in progress, the state of the latest one, and the serial for the next one.
 struct PairingProgress: Sendable {
@@ -36,6 +37,22 @@ struct PairingProgress: Sendable {
     private var similarSerial: String?
     /// The serials of the tags that are being paired.
     private var active: Set<String> = []
+
+    /// How long a failed pairing is shown.
+    private static let memory = Duration.seconds(600)
+
+    /// When to call ``deadlineReached(at:)``.
+    var deadline: Instant? { state == .failed ? time.map { $0.instant + Self.memory } : nil }
+
+    /// Ends the display of a failed pairing.
+    ///
+    /// - Returns: whether it has ended.
+    mutating func deadlineReached(at now: Timestamp) -> Bool {
+        guard let deadline, deadline <= now.instant else { return false }
+        set(.idle, serial: nil, at: now)
+        address = nil
+        return true
+    }
 
     /// Whether no tag is being paired.
     var isEmpty: Bool { active.isEmpty }

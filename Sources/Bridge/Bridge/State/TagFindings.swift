@@ -17,7 +17,8 @@ struct TagFindings {
     private static let memory = Duration.seconds(60)
 
     init(
-        _ tag: TagMirror, _ bonds: [String: Bool]?, isConnectedElsewhere: Bool, strangers: [String] = [], now: Timestamp
+        _ tag: TagMirror, _ bonds: [String: Bool]?, isConnectedElsewhere: Bool = false, strangers: [String] = [],
+        now: Timestamp
     ) {
         self.tag = tag
         self.bonds = bonds
@@ -128,11 +129,14 @@ struct TagFindings {
         }
     }
 
+    /// Why the last attempt has failed.
+    private var lastFailure: Finding? {
+        tag.link.failure.map { Finding(.link, .failed, "not connected: \($0.text)", remedies: [$0.code.hint]) }
+    }
+
     private var noLink: Finding {
         guard policy.verdict != .failed else { return Finding(.link, .skipped, "not tried") }
-        if let failure = tag.link.failure {
-            return Finding(.link, .failed, "not connected: \(failure.text)", remedies: [failure.code.hint])
-        }
+        if let lastFailure { return lastFailure }
         if tag.link.intent.restsUntil != nil || sleepingSince != nil {
             let reason = sleepingSince == nil ? "it was sent to sleep" : "it sleeps"
             return Finding(.link, .ok, "not connected, because \(reason)")
@@ -146,6 +150,17 @@ struct TagFindings {
         return Finding(
             .link, .failed, "not connected since \(tag.link.since.text)",
             remedies: ["ask again in ten seconds", "jacquard2mqtt run --log-level debug"])
+    }
+
+    /// Why the tag is not connected, as `why` prints it, with the first remedy; nil while it is connected, and during the
+    /// first attempt to connect it. It has no time that passes, because it is shown until the next event.
+    var cause: String? {
+        if tag.isConnected { return nil }
+        if policy.verdict == .failed { return policy.found }
+        if tag.lastSeen == nil, received.verdict == .failed { return received.sentence }
+        if bond.verdict == .failed { return bond.sentence }
+        if let lastFailure { return lastFailure.sentence }
+        return link.verdict == .warning ? nil : link.found
     }
 
     /// Why the last connection failed.
@@ -167,4 +182,9 @@ struct TagFindings {
             .lastError, .warning, "\(failure.code.word)\(time): \(failure.text)\(name)\(retry)",
             remedies: [failure.code.hint])
     }
+}
+
+extension Finding {
+    /// What was found, and the first remedy.
+    fileprivate var sentence: String { ([found] + remedies.prefix(1)).joined(separator: ". ") }
 }

@@ -27,7 +27,8 @@ extension TagMirror {
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
         ConnectionDocument(
             link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen,
-            ended: presence.map { OrNull(wrappedValue: $0.ended?.word) }, at: now)
+            ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
+            why: find.isDiscovered ? OrNull(wrappedValue: TagFindings(self, nil, now: now).cause) : nil, at: now)
     }
 
     var batteryFacts: [Publication] {

@@ -96,6 +96,7 @@ struct TagMirror: Sendable {
         knownAddress = self.sighting.address
         lastGear = record?.lastGear
         find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
+        if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
         presence = context.awayAfter.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
     }
 
@@ -166,7 +167,7 @@ struct TagMirror: Sendable {
             id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name.map { ExactText($0) },
             isHeld: link.intent.isHeld,
             lastGear: lastGear, battery: storedBattery, history: storedHistory, presence: presence?.stored,
-            isFindUsed: find.isUsed)
+            isFindUsed: find.isUsed, hasMotion: hasMotion)
     }
 
     /// Whether the state file has a presence of the tag.
@@ -175,7 +176,9 @@ struct TagMirror: Sendable {
     /// Returns an action that stores the record; nil if it has not changed.
     mutating func store() -> BridgeAction? {
         // Each command asks for it, and changes nothing.
-        guard isRecordSet || link.intent.isHeld != (stored?.isHeld ?? false) else { return nil }
+        guard
+            isRecordSet || link.intent.isHeld != (stored?.isHeld ?? false) || hasMotion != (stored?.hasMotion ?? false)
+        else { return nil }
         isRecordSet = false
         return record == stored ?? TagRecord(id: entry.id, serial: entry.serial) ? nil : storeAlways()
     }

@@ -70,6 +70,8 @@ public struct TagRecord: Equatable, Sendable {
     public var presence: Presence?
     /// Whether `T/find` was ever published because of a search.
     public var isFindUsed = false
+    /// Whether it has a motion sensor that was used.
+    public var hasMotion = false
 
     /// Creates a record.
     public init(
@@ -82,7 +84,8 @@ public struct TagRecord: Equatable, Sendable {
         battery: Battery? = nil,
         history: BatteryHistory = BatteryHistory(),
         presence: Presence? = nil,
-        isFindUsed: Bool = false
+        isFindUsed: Bool = false,
+        hasMotion: Bool = false
     ) {
         self.id = id
         self.serial = serial
@@ -94,5 +97,6 @@ public struct TagRecord: Equatable, Sendable {
         self.history = history
         self.presence = presence
         self.isFindUsed = isFindUsed
+        self.hasMotion = hasMotion
     }
 }

@@ -27,6 +27,26 @@ extension ScalarRule where Value == String {
         }.hidden()
     }
 
+    /// The address of a page for browsers, or of one within Home Assistant, which rejects the device for a wrong one.
+    static var pageAddress: ScalarRule {
+        ScalarRule(allowed: "an address such as http://192.168.1.5:8377/ of at most 512 bytes") {
+            text throws(Rejection) in
+            let schemes = ["http://", "https://", "homeassistant://"]
+            guard let scheme = schemes.first(where: { text.hasPrefix($0) }), text.utf8.count <= 512 else {
+                throw Rejection("is not the address of a page")
+            }
+            let rest = text.utf8.dropFirst(scheme.utf8.count)
+            let server = rest.prefix { $0 != UInt8(ascii: "/") }
+            let parts = server.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            let isPort = parts.count == 1 || (parts.count == 2 && UInt16(Substring(parts[1])) != nil)
+            guard let host = parts.first, !host.isEmpty, isPort,
+                host.allSatisfy({ ASCII.isAlphanumeric($0) || "-._".utf8.contains($0) }),
+                rest.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
+            else { throw Rejection("is not the address of a page") }
+            return text
+        }
+    }
+
     /// A domain of DNS. A value is not shown, as with `hostName`.
     static var domain: ScalarRule {
         word(limit: 230, alphabet: "0-9 A-Z a-z . _ -") { ASCII.isAlphanumeric($0) || "-._".utf8.contains($0) }.hidden()

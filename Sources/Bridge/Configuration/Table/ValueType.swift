@@ -153,6 +153,15 @@ extension ValueType where Value == String {
         return ValueType(.domain, schema) { $0 }
     }
 
+    /// The address of a page for browsers, or of one within Home Assistant.
+    static var pageAddress: ValueType {
+        let schema: SchemaNode = [
+            "type": "string", "maxLength": 512,
+            "pattern": "^(https?|homeassistant)://[A-Za-z0-9._-]+(:[0-9]{1,5})?(/[^\\u0000-\\u0020\\u007F]*)?$",
+        ]
+        return ValueType(.pageAddress, schema) { $0 }
+    }
+
     /// The bridge's name in topics.
     static var instance: ValueType {
         ValueType(.instance, ["type": ["string", "integer"], "pattern": "^[a-z0-9-]{1,32}$"]) { $0 }

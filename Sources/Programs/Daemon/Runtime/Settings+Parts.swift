@@ -72,7 +72,8 @@ extension Settings {
 extension Settings.HomeAssistant {
     /// For the announcements of the bridge.
     fileprivate var parts: HomeAssistantConfiguration {
-        HomeAssistantConfiguration(prefix: prefix, form: form, statusTopic: statusTopic)
+        HomeAssistantConfiguration(
+            prefix: prefix, form: form, statusTopic: statusTopic, page: page, hasButtons: buttons)
     }
 }
 

@@ -63,9 +63,11 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var presence: Presence?
     /// true after the first search for the tag; otherwise nil.
     var find: Bool?
+    /// true if it has a motion sensor that was used; otherwise nil.
+    var motion: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, find
+        case serial, id, address, name, held, paired, battery, presence, find, motion
         case lastGear = "last_gear"
     }
 }
@@ -135,7 +137,8 @@ extension StoredTag {
             name: document["name"]?.string.map { ExactText($0) }, held: held, paired: paired,
             lastGear: document["last_gear"].flatMap { Gear($0) },
             battery: document["battery"].flatMap { Battery($0) },
-            presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag)
+            presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag,
+            motion: document["motion"]?.flag)
     }
 }
 
@@ -179,7 +182,7 @@ extension StoredTag {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
             },
             presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
-            find: record.isFindUsed ? true : nil)
+            find: record.isFindUsed ? true : nil, motion: record.hasMotion ? true : nil)
     }
 
     /// The record for the bridge.
@@ -197,6 +200,7 @@ extension StoredTag {
                 TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
             },
             presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
-            isFindUsed: find ?? false)
+            isFindUsed: find ?? false,
+            hasMotion: motion ?? false)
     }
 }

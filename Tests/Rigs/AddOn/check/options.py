@@ -107,6 +107,7 @@ TEXTS = {
     "bluetooth.adapter": ["auto", "hci0", "00:11:22:AA:bb:CC"],
     "home_assistant.prefix": ["homeassistant", "ha"],
     "home_assistant.status_topic": ["homeassistant/status", "hass/status"],
+    "home_assistant.page": ["http://192.168.1.5:8377/", "homeassistant://hassio/ingress/jacquard2mqtt"],
     "tags.serial": ["003R", "0001", "1234", "TRUE", "0-07-9324FLHBK0003R-1903"],
     "tags.id": ["sleeve", "7", "null", "x" * 64],
     "tags.name": ["Left sleeve", "yes", "Ärmel \U0001f9e5", "- a", "a\u2028b", "x" * 128],

@@ -1,6 +1,6 @@
-import Foundation
 import HomeAssistant
 import JacquardProtocol
+import TestSupport
 import Testing
 
 @testable import Bridge
@@ -15,9 +15,13 @@ struct RecordedDiscoveryTests {
     ]
 
     /// The recorded `topic payload` lines of a form; an empty payload withdraws the topic.
-    private static func recording(_ form: HomeAssistantConfiguration.Form) throws -> [String] {
-        let url = URL(filePath: "recorded-\(form)-form.txt", relativeTo: URL(filePath: #filePath))
-        return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
+    /// `UPDATE_GENERATED=1 swift test --filter RecordedDiscoveryTests` writes them.
+    private static func recording(
+        _ form: HomeAssistantConfiguration.Form, generated messages: [Publication]
+    ) throws -> [String] {
+        let path = "Tests/Unit/BridgeTests/HomeAssistant/recorded-\(form)-form.txt"
+        let text = messages.map { $0.line + "\n" }.joined()
+        return try GeneratedFile.text(of: path, generated: text).split(separator: "\n").map(String.init)
     }
 
     /// Every discovery message: the announcements, then the withdrawal of them all.
@@ -40,7 +44,7 @@ struct RecordedDiscoveryTests {
         ])
     func recorded(form: HomeAssistantConfiguration.Form) throws {
         let messages = Self.messages(form)
-        let recording = try Self.recording(form)
+        let recording = try Self.recording(form, generated: messages)
         #expect(messages.allSatisfy { $0.isRetained && $0.qos == 1 })
         #expect(messages.count == recording.count)
         for (message, line) in zip(messages, recording) { #expect(message.line == line) }

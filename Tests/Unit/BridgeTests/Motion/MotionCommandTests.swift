@@ -241,7 +241,7 @@ struct MotionDownloadTests {
     @Test("open the file, transfer, check size and CRC, and name the file")
     func whole() {
         let scene = downloading()
-        #expect(scene.takeActions() == [.motionFile(.open(Self.session), of: .tag003R)])
+        #expect(scene.takeActions().first == .motionFile(.open(Self.session), of: .tag003R))
         scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
         #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 0)))
         scene.answer()
