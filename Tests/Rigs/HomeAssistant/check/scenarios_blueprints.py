@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import pathlib
 import shutil
@@ -10,7 +11,8 @@ from typing import Any
 
 from aiohttp import web
 from failure import require, until
-from world import OTHER_TAG, TAG, World, fires
+from scenarios_chords import CHORD, NAME
+from world import GESTURES, OTHER_TAG, TAG, World, fires
 
 BLUEPRINTS = pathlib.Path(__file__).resolve().parents[4] / "config" / "home-assistant"
 
@@ -61,7 +63,7 @@ async def blueprints_are_imported(world: World) -> None:
         shutil.copytree(BLUEPRINTS, world.home.configuration / "blueprints" / "automation" / "jacquard2mqtt")
     found = await world.home.ask("blueprint/list", domain="automation")
     ours = {path: content for path, content in found.items() if path.startswith("jacquard2mqtt/")}
-    require(len(ours) == 3, f"blueprints {sorted(ours)}")
+    require(len(ours) == 4, f"blueprints {sorted(ours)}")
     for path, content in ours.items():
         require("error" not in content, f"{path}: {content.get('error')}")
 
@@ -89,6 +91,44 @@ async def a_gesture_runs_an_action(world: World) -> None:
     await world.gesture("brush_up")
     await world.fired("blueprint_gesture", 1, before)
     await world.home.remove_automation("blueprint_gesture")
+
+
+async def the_controller_runs_an_action_for_each_gesture_and_chord(world: World) -> None:
+    """Each once, with the answer of the LED; the chord after its gestures."""
+    world.bridge.configure(world.form, settings=CHORD)
+    world.bridge.reload()
+
+    async def is_offered() -> bool:
+        return any(trigger["subtype"] == NAME for trigger in await world.home.triggers(TAG))
+
+    await until("the trigger of the chord is offered", is_offered)
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
+    device = (await world.home.devices())[TAG]["id"]
+    inputs = {gesture: [fires(f"controller_{gesture}")] for gesture in GESTURES}
+    await use(world, "controller", "controller.yaml", {
+        "tag": device, "answer": [light], "chord_1": NAME, "chord_1_actions": [fires("controller_chord")], **inputs,
+    })
+    # Home Assistant collects subscriptions for a moment.
+    await asyncio.sleep(2)
+    for gesture in GESTURES:
+        before, led = len(world.bus.heard), len(world.tags.told("led"))
+        await world.gesture(gesture)
+        await world.fired(f"controller_{gesture}", 1, before)
+        ran = [message.topic for message in world.bus.on("test/fired/#", before) if "/controller_" in message.topic]
+        require(len(ran) == 1, f"{gesture} ran {ran}")
+        told = (await world.tags.wait_told("led", led + 1))[-1]
+        require(told["color"] == "#00ff00" and told["duration_ms"] == 1000, f"the tag was told {told}")
+    before = len(world.bus.heard)
+    for gesture in ("double_tap", "brush_in"):
+        world.tags.write(f"gesture 0001 {gesture}")
+    await world.fired("controller_chord", 1, before)
+    await world.home.remove_automation("controller")
+    require(
+        sorted(trigger["subtype"] for trigger in await world.home.triggers(TAG)) == sorted([*GESTURES, NAME]),
+        "a chord without a name is offered")
+    world.bridge.configure(world.form)
+    world.bridge.reload()
+    await world.home.wait_state(f"{TAG}_led", "off")
 
 
 async def a_low_battery_gives_one_notice(world: World) -> None:
@@ -166,6 +206,6 @@ async def a_doorbell_may_be_an_event(world: World) -> None:
 
 
 ALL = [
-    blueprints_are_imported, a_gesture_runs_an_action, a_low_battery_gives_one_notice,
+    blueprints_are_imported, a_gesture_runs_an_action, the_controller_runs_an_action_for_each_gesture_and_chord, a_low_battery_gives_one_notice,
     the_doorbell_flashes_the_led, a_doorbell_may_be_an_event,
 ]
