@@ -1,4 +1,4 @@
-# The configuration of the bridge from the options of the add-on. $broker has the broker's address and login from the supervisor, or {}.
+# The configuration of the bridge from the options of the app. $broker has the broker's address and login from the supervisor, or {}.
 # An option that is empty or missing keeps its default.
 walk(if type == "object" then with_entries(select(.value != null and .value != "")) else . end)
 | (.tls // {}) as $tls

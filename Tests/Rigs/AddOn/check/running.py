@@ -286,7 +286,7 @@ def mistakes_are_explained(rig):
         fails({}, r'the supervisor says "unauthorized"', SUPERVISOR_TOKEN="wrong")
         fails({}, r'no MQTT broker: the supervisor says "nothing"', SUPERVISOR="http://127.0.0.1:1")
         world_.supervisor.service = None
-        fails({}, r'no MQTT broker: the supervisor says "Service not enabled"\. Install and start the add-on Mosquitto broker')
+        fails({}, r'no MQTT broker: the supervisor says "Service not enabled"\. Install and start the app Mosquitto broker')
         fails([], r"not a JSON object")
 
 
