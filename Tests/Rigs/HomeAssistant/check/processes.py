@@ -135,12 +135,13 @@ class Bridge(Process):
             {"DBUS_SYSTEM_BUS_ADDRESS": bus_address})
 
     def configure(
-        self, form: str, prefix: str = "homeassistant", name: str = "Left sleeve", settings: str = ""
+        self, form: str, prefix: str = "homeassistant", name: str = "Left sleeve", settings: str = "",
+        announcements: str = ""
     ) -> None:
         """Writes its configuration; tag 0002 shows the name that it has itself."""
         self._file.write_text(
             f"instance: attic\nmqtt:\n  port: {self._port}\nlog:\n  level: debug\n"
-            f"home_assistant:\n  form: {form}\n  prefix: {prefix}\n  status_topic: homeassistant/status\n"
+            f"home_assistant:\n  form: {form}\n  prefix: {prefix}\n  status_topic: homeassistant/status\n{announcements}"
             f"tags:\n  - serial: \"0001\"\n    name: {name}\n  - serial: \"0002\"\n{settings}")
 
     def reload(self) -> None:

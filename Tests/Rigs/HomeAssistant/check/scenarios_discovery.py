@@ -189,7 +189,7 @@ def documents_of_the_first_version(topic: str, document: dict[str, Any]) -> list
     return [{**document, "components": removed}, {**document, "components": kept}]
 
 
-LATER_ENTITIES = ("found", "pair_serial", "pair", "pairing")
+LATER_ENTITIES = ("found", "pair_serial", "pair_tag", "pair", "pairing", "pairing_hint", "problem_text")
 
 
 def first_version_of(object_id: str, key: str, item: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from world import BRIDGE, GESTURES, NEW_TAG, OTHER_TAG, TAG, World
 # Unique id behind the device's, with the state while the tag is connected and at rest; None: disabled until enabled.
 TAG_ENTITIES = {
     "connection": "on", "battery": "87", "battery_forecast": "unknown", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
-    "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "find": "off", "firmware": "1.96.0",
-    "rssi": None,
+    "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "find": "off", "firmware": None,
+    "rssi": None, "why_disconnected": "",
     "haptic_short": "unknown", "haptic_long": "unknown", "haptic_stop": "unknown", "haptic_sine_increase": None,
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
@@ -21,7 +21,7 @@ TAG_ENTITIES = {
 EFFECTS = ["solid", "breathe", "pulse", "blink", "double_blink", "triple_blink"]
 BRIDGE_ENTITIES = {
     "connection": "on", "scan": "unknown", "found": "unknown", "pair_serial": "", "pair": "unknown", "pairing": "Idle",
-    "connected_tags": "2", "problem": "off",
+    "connected_tags": "2", "problem": "off", "pair_tag": "unknown", "pairing_hint": "", "problem_text": "",
 }
 # The options of the touch mode, with the words of the bridge and the tag.
 TOUCH_MODES = {"Touch data (gestures pause)": "continuous", "Gestures": "gesture"}
@@ -152,7 +152,7 @@ async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: W
             await world.home.end()
             await world.home.begin()
             await world.told_again(since)
-        for key in ("battery", "firmware", "gear"):
+        for key in ("battery", "gear", "attached"):
             await world.home.wait_state(f"{TAG}_{key}", TAG_ENTITIES[key] or "")
 
         async def says_why() -> bool:
@@ -160,6 +160,9 @@ async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: W
             return bool(attributes.get("error") and attributes.get("hint") and attributes.get("retry"))
 
         await until("the connection has error, hint and next attempt", says_why)
+        cause = (await world.home.state(f"{TAG}_why_disconnected"))["state"]
+        error = (await world.home.state(f"{TAG}_connection"))["attributes"]["error"]
+        require(cause.startswith(f"not connected: {error}. "), f"the cause is {cause}")
     attributes = (await world.home.state(f"{TAG}_connection"))["attributes"]
     retry = datetime.datetime.fromisoformat(attributes["retry"].replace("Z", "+00:00"))
     distance = abs((retry - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
@@ -172,6 +175,7 @@ async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: W
     await world.home.call("switch.turn_on", switch)
     await world.connected()
     await world.home.wait_state(f"{TAG}_connection", "on", error=None, hint=None, retry=None)
+    await world.home.wait_state(f"{TAG}_why_disconnected", "")
 
 
 async def a_scan_shows_what_it_found(world: World) -> None:
@@ -194,9 +198,12 @@ async def a_tag_is_paired_with_the_text_and_the_button(world: World) -> None:
     await world.home.wait_state(f"{BRIDGE}_pairing", "Failed")
     attributes = (await world.home.state(f"{BRIDGE}_pairing"))["attributes"]
     require("serial" in (attributes["error"] or ""), f"without a serial: {attributes}")
+    hint = (await world.home.state(f"{BRIDGE}_pairing_hint"))["state"]
+    require(hint == f"{attributes['error']}. {attributes['hint']}"[:255], f"the hint is {hint}")
     await world.home.call("text.set_value", text, {"value": "0003 "})
     await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
     await world.home.wait_state(f"{BRIDGE}_pairing", "Idle", error=None)
+    await world.home.wait_state(f"{BRIDGE}_pairing_hint", "")
     await world.home.call("button.press", button)
     await world.home.wait_state(f"{BRIDGE}_pairing", "Paired", serial="0003", error=None)
     await world.home.wait_state(f"{BRIDGE}_pair_serial", "")
@@ -211,12 +218,88 @@ async def a_tag_is_paired_with_the_text_and_the_button(world: World) -> None:
     require(["searching", "found"] == [state for state in states if state in ("searching", "found")], f"states {states}")
     for topic in ("request/pair", "request/pair_serial"):
         require(f"jacquard/bridge/attic/{topic}" not in await world.retained(), f"{topic} was retained")
+    await forget_new_tag(world)
+
+
+async def forget_new_tag(world: World) -> None:
+    """Removes the tag that was paired."""
     await world.bus.publish("jacquard/bridge/attic/request/forget", {"id": "0003"})
 
     async def is_gone() -> bool:
         return NEW_TAG not in await world.home.devices()
 
     await until("the device of the forgotten tag is gone", is_gone)
+
+
+async def a_found_tag_is_paired_without_typing(world: World) -> None:
+    ids = await world.home.entity_ids()
+    select = ids[f"{BRIDGE}_pair_tag"]
+
+    async def offered() -> list[str]:
+        return (await world.home.state(f"{BRIDGE}_pair_tag"))["attributes"]["options"]
+
+    async def is_found() -> bool:
+        return await offered() == ["0003"]
+
+    await world.home.call("button.press", ids[f"{BRIDGE}_scan"])
+    await until("the tag is offered", is_found)
+    await world.home.call("select.select_option", select, {"option": "0003"})
+    await world.home.wait_state(f"{BRIDGE}_pair_tag", "0003")
+    await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
+    await world.home.call("button.press", ids[f"{BRIDGE}_pair"])
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Paired", serial="0003", error=None)
+    await world.home.wait_state(f"{BRIDGE}_pair_tag", "unknown")
+    await world.home.wait_state(f"{NEW_TAG}_connection", "on")
+    require(await offered() == ["Scan first"], f"offered are {await offered()}")
+    await forget_new_tag(world)
+
+
+async def motion_entities_appear_with_the_first_use(world: World) -> None:
+    require(f"{TAG}_motion" not in await world.home.entities(), "they are there already")
+    before = len(world.bus.heard)
+    await world.bus.publish("jacquard/tag/0001/imu/get", "{}")
+    await world.bus.expect("jacquard/tag/0001/imu", 1, before)
+    await world.home.wait_state(f"{TAG}_motion_recording", "off")
+    await world.bus.publish("jacquard/tag/0001/imu/set", {"action": "stream", "seconds": 60})
+    await world.home.wait_state(f"{TAG}_motion_streaming", "on")
+    await world.home.wait_state(f"{TAG}_motion", "Logging")
+    await world.bus.publish("jacquard/tag/0001/imu/set", "stop")
+    await world.home.wait_state(f"{TAG}_motion_streaming", "off")
+    await world.bus.publish("jacquard/tag/0001/imu/sessions/get", "{}")
+    await world.home.wait_state(f"{TAG}_motion_storage", "0", sessions=[])
+    entities = await world.home.entities()
+    for key in ("record", "stream", "stop", "list"):
+        require(entities[f"{TAG}_motion_{key}"]["disabled_by"] == "integration", f"{key} is not disabled")
+
+
+async def gestures_are_presses_of_a_button_if_it_is_set(world: World) -> None:
+    require(f"{TAG}_button" not in await world.home.entities(), "it is there already")
+    world.bridge.configure(world.form, announcements="  buttons: true\n  page: http://192.168.1.5:8377/\n")
+    since = len(world.bus.heard)
+    world.bridge.reload()
+    await world.home.wait_state(f"{TAG}_button", "unknown")
+    await world.announced(since)
+    link = (await world.home.devices())[BRIDGE]["configuration_url"]
+    require(link == "http://192.168.1.5:8377/", f"the bridge links to {link}")
+    for gesture, kind in (("double_tap", "multi_press_end"), ("cover", "press_end"), ("brush_in", "press_end")):
+        await world.gesture(gesture)
+
+        async def is_kind(kind: str = kind) -> bool:
+            return (await world.home.state(f"{TAG}_button"))["attributes"].get("event_type") == kind
+
+        await until(f"{gesture} is {kind}", is_kind)
+        count = (await world.home.state(f"{TAG}_button"))["attributes"].get("multi_press_count")
+        require(count == (2 if kind == "multi_press_end" else None), f"{gesture} has the count {count}")
+    world.bridge.configure(world.form)
+    since = len(world.bus.heard)
+    world.bridge.reload()
+    await world.announced(since)
+
+    async def is_gone() -> bool:
+        return f"{TAG}_button" not in await world.home.entities()
+
+    await until("the button is gone", is_gone)
+    await world.connected()
 
 
 async def the_switch_disconnects_and_connects(world: World) -> None:
@@ -259,9 +342,11 @@ async def problems_are_shown(world: World) -> None:
     await world.home.wait_state(f"{BRIDGE}_problem", "on")
     problems = (await world.home.state(f"{BRIDGE}_problem"))["attributes"]["problems"]
     require(any("powered off" in text for text in problems), f"problems {problems}")
+    await world.home.wait_state(f"{BRIDGE}_problem_text", "; ".join(problems)[:255])
     await world.home.wait_state(f"{BRIDGE}_connected_tags", "0")
     await world.command_tags("adapter on 0")
     await world.home.wait_state(f"{BRIDGE}_problem", "off")
+    await world.home.wait_state(f"{BRIDGE}_problem_text", "")
     await world.connected("0001")
     await world.connected("0002")
 
@@ -276,5 +361,6 @@ ALL = [
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,
     a_scan_shows_what_it_found,
     # Behind the scenario that makes Home Assistant load the integration again: that warns of triggers of removed devices.
-    a_tag_is_paired_with_the_text_and_the_button,
+    a_tag_is_paired_with_the_text_and_the_button, a_found_tag_is_paired_without_typing,
+    motion_entities_appear_with_the_first_use, gestures_are_presses_of_a_button_if_it_is_set,
 ]

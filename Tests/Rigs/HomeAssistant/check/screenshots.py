@@ -70,9 +70,11 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await browser.picture(pictures / "home-assistant-automation.png")
     ids = await world.home.entity_ids()
     bridge = (await world.home.devices())[BRIDGE]["id"]
-    await world.home.call("text.set_value", ids[f"{BRIDGE}_pair_serial"], {"value": "0003"})
+    await world.home.call("button.press", ids[f"{BRIDGE}_scan"])
+    await world.home.wait_state(f"{BRIDGE}_found", "1")
+    await world.home.call("select.select_option", ids[f"{BRIDGE}_pair_tag"], {"option": "0003"})
     await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
-    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "Serial of the tag to pair", "Pair")
+    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "2 Tag to pair", "3 Pair")
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-pairing.png")
 
