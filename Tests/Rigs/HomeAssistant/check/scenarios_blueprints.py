@@ -110,7 +110,8 @@ async def the_controller_runs_an_action_for_each_gesture_and_chord(world: World)
     })
     # Home Assistant collects subscriptions for a moment.
     await asyncio.sleep(2)
-    for gesture in GESTURES:
+    # In this order none is the end of the chord.
+    for gesture in reversed(GESTURES):
         before, led = len(world.bus.heard), len(world.tags.told("led"))
         await world.gesture(gesture)
         await world.fired(f"controller_{gesture}", 1, before)
