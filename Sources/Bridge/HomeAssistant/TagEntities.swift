@@ -189,7 +189,9 @@ extension Entity {
 
     /// The entities of `T/imu` and `T/imu/sessions`, of tags whose motion sensor was used.
     static let motion: [Entity] = {
-        let states = Choices(["idle", "logging", "transferring", "erasing", "low_storage", "low_battery", "error"])
+        let states = Choices([
+            "inactive", "idle", "logging", "transferring", "erasing", "low_storage", "low_battery", "error",
+        ])
         func mode(_ word: String) -> EntityKind {
             .binarySensor("imu", "{{ value_json.mode == '\(word)' }}", on: templateTrue, off: templateFalse)
         }
@@ -198,8 +200,8 @@ extension Entity {
             Entity(
                 "motion", "Motion sensor",
                 .sensor(
-                    "imu", "{{ \(states.titlesByWord).get(value_json.state) }}", class: "enum", options: states.titles,
-                    attributes: ("imu", nil)),
+                    "imu", "{{ \(states.titlesByWord).get(value_json.state or value_json.module) }}", class: "enum",
+                    options: states.titles, attributes: ("imu", nil)),
                 category: .diagnostic, icon: "mdi:axis-arrow", needs: .bridge),
             Entity(
                 "motion_recording", "Motion recording", mode("store"), category: .diagnostic, icon: "mdi:record-rec"),

@@ -56,7 +56,7 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     device = (await world.home.devices())[TAG]["id"]
     light = (await world.home.entity_ids())[f"{TAG}_led"]
     url = f"{world.home.url}/config/devices/device/{device}"
-    await browser.show(url, 900, 1320, "Left sleeve", "Trucker Jacket", "Vibrate short")
+    await browser.show(url, 900, 1560, "Left sleeve", "Trucker Jacket", "Vibrate short")
     await browser.come_to_rest()
     await world.gesture("brush_in")
     await world.home.call("light.turn_on", light, AMBER)
