@@ -156,8 +156,8 @@ let package = Package(
             "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
             "Terminal", "Text", "Time"),
         coldModule(
-            "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "JSON",
-            "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time"),
+            "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop",
+            "JSON", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
             "DBus", "Doctor", "ESPHome", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard",

@@ -45,6 +45,22 @@ struct RadiosTests {
         }
     }
 
+    @Test("Home Assistant loses the entity Radio when the bridge has one radio again")
+    func announcement() async throws {
+        let topic = "homeassistant/device/jacquard_tag_0001/config"
+        try await inWorld(WorldPlan(options: ["--places", "0,0:50,0"], settings: Self.radios)) { world in
+            try await world.connected()
+            try await until("the entity") { world.observer.latest(topic)?.contains(#""name":"Radio""#) == true }
+            try await world.reload(WorldPlan())
+            try await world.stopAndStartDaemon()
+            try await world.connected()
+            try await until("its removal") {
+                world.observer.payloads(of: topic).contains { $0.contains(#""radio":{"platform":"sensor"}"#) }
+                    && world.observer.latest(topic)?.contains(#""name":"Radio""#) == false
+            }
+        }
+    }
+
     @Test("a radio without a bond never connects a tag; pairing adds the bond, and forgetting removes all of them")
     func bonds() async throws {
         let plan = WorldPlan(options: ["--places", "0,0:50,0", "--pairing"], tagList: "", settings: Self.radios)
@@ -60,6 +76,14 @@ struct RadiosTests {
             try await until("no problem") { world.problems.isEmpty }
             try await world.simulate("move 0001 0,0")
             try await until("the link by the hall") { world.radio == "hall" && world.isConnected("0001") }
+            let pair = try Program(
+                Program.buildFolder + "/jacquard2mqtt", ["pair", "0001", "--all-radios"], environment: world.environment
+            )
+            try await until("the result of the first radio") { pair.printed.contains("Radio loft, 2 of 2") }
+            try await world.simulate("move 0001 50,0")
+            try await until("the results", within: .seconds(40)) { pair.hasEnded }
+            #expect(pair.printed.contains("hall: paired\nloft: paired\n"), "\(pair.printed)")
+            #expect(pair.printed.contains("0001 has bonds with: hall, loft"), "\(pair.printed)")
             try await world.succeeds(World.bridge + "/request/forget", "0001")
             try await until("nothing is retained") { world.observer.latest("jacquard/tag/0001/radios") == "" }
         }

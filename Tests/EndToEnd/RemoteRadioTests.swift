@@ -1,20 +1,22 @@
 import EventLoop
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
 /// An SSH server on the loopback interface, whose only key runs `systemd-stdio-bridge`.
-private final class PrivateSSHServer: Sendable {
+@LoopActor
+private final class PrivateSSHServer {
     let folder: ScratchFolder
-    let server: Program
+    private(set) var server: Program
     private let port: ReservedPort
+    private let configuration: String
 
     /// Starts a server whose clients reach a bus.
-    @LoopActor
     init(bus: String) async throws {
         folder = try ScratchFolder()
         port = try ReservedPort()
-        for name in ["host", "user"] {
+        for name in ["host", "user", "other"] {
             let maker = try Program(
                 "ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", folder.path + "/" + name])
             try await until("the key \(name)") { maker.hasEnded }
@@ -22,7 +24,7 @@ private final class PrivateSSHServer: Sendable {
         let command = "restrict,command=\"systemd-stdio-bridge -p\(bus)\""
         _ = try folder.write("authorized_keys", "\(command) \(Self.text(folder.path + "/user.pub"))")
         _ = try folder.write("known_hosts", "[127.0.0.1]:\(port.number) \(Self.text(folder.path + "/host.pub"))")
-        let configuration = try folder.write(
+        configuration = try folder.write(
             "sshd_config",
             """
             Port \(port.number)
@@ -39,9 +41,49 @@ private final class PrivateSSHServer: Sendable {
         if getuid() == 0 {
             try FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true)
         }
-        let server = try Program("/usr/sbin/sshd", ["-D", "-e", "-f", configuration])
-        self.server = server
+        server = try Program("/usr/sbin/sshd", ["-D", "-e", "-f", configuration])
+        try await listening()
+    }
+
+    private func listening() async throws {
         try await until("the SSH server") { server.printed.contains("listening on 127.0.0.1") }
+    }
+
+    /// Kills the server and its sessions.
+    func kill() async throws {
+        let all = sessions + [server.identifier]
+        for process in all { Glibc.kill(process, SIGKILL) }
+        try await until("the end of the server") { !server.isRunning }
+    }
+
+    /// Starts the server again after it was killed, with this host key.
+    func restart(hostKey: String = "host") async throws {
+        let text = try Self.text(configuration).replacing("/other\n", with: "/host\n")
+        try text.replacing("/host\n", with: "/\(hostKey)\n").write(
+            toFile: configuration, atomically: true, encoding: .utf8)
+        server = try Program("/usr/sbin/sshd", ["-D", "-e", "-f", configuration])
+        try await listening()
+    }
+
+    /// Accepts another key in place of the user's.
+    func refuseUser() throws {
+        _ = try folder.write("authorized_keys", Self.text(folder.path + "/other.pub"))
+    }
+
+    /// The processes of the server's sessions.
+    var sessions: [pid_t] {
+        var parents: [pid_t: pid_t] = [:]
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard let process = pid_t(name), let status = try? Self.text("/proc/\(name)/stat"),
+                let end = status.lastIndex(of: ")")
+            else { continue }
+            parents[process] = status[end...].split(separator: " ").dropFirst(2).first.flatMap { pid_t($0) }
+        }
+        func isOfServer(_ process: pid_t) -> Bool {
+            guard let parent = parents[process] else { return false }
+            return parent == server.identifier || isOfServer(parent)
+        }
+        return parents.keys.filter(isOfServer)
     }
 
     private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
@@ -97,6 +139,59 @@ struct RemoteRadioTests {
                     !world.daemon.isRunning && server.clients.isEmpty
                 }
             }
+        }
+    }
+
+    /// What `doctor` prints.
+    @LoopActor
+    private static func doctor(_ world: World) async throws -> String {
+        let doctor = try Program(
+            Program.buildFolder + "/jacquard2mqtt", ["doctor"], environment: world.environment)
+        try await until("the doctor", within: .seconds(40)) { doctor.hasEnded }
+        return doctor.printed
+    }
+
+    @Test("that is killed or frozen is noticed and used again, and doctor says what is wrong with it")
+    func faults() async throws {
+        try await onLoop {
+            let bus = try await PrivateBus()
+            let server = try await PrivateSSHServer(bus: bus.address)
+            let settings = "bluetooth:\n  radios:\n" + server.radio(named: "hall") + "\n"
+            let plan = WorldPlan(options: ["--bus", bus.address], settings: settings)
+            try await inWorld(plan) { world in
+                try await world.connected()
+                let healthy = try await Self.doctor(world)
+                #expect(healthy.contains("hall: hci0 ") && healthy.contains(" is on (127.0.0.1)"), "\(healthy)")
+                let list = try Program(
+                    Program.buildFolder + "/jacquard2mqtt", ["radios"], environment: world.environment)
+                try await until("the list") { list.hasEnded }
+                #expect(list.printed.contains("hall   hci0     powered on  0001"), "\(list.printed)")
+
+                let frozen = server.sessions
+                let start = ContinuousClock.now
+                for process in frozen { kill(process, SIGSTOP) }
+                try await until("the loss of the frozen radio", within: .seconds(25)) {
+                    world.problems.contains("radio_lost")
+                }
+                #expect(.now - start < .seconds(17))
+                for process in frozen { kill(process, SIGKILL) }
+                try await until("the radio", within: .seconds(40)) { world.problems.isEmpty }
+                try await world.connected()
+
+                try await server.kill()
+                try await until("the loss of the radio") { world.problems.contains("radio_lost") }
+                let gone = try await Self.doctor(world)
+                #expect(gone.contains("hall: 127.0.0.1 is not reachable") && gone.contains("refused"), "\(gone)")
+                try await server.restart(hostKey: "other")
+                let changed = try await Self.doctor(world)
+                #expect(changed.contains("the host key of 127.0.0.1 has changed"), "\(changed)")
+                try await server.kill()
+                try server.refuseUser()
+                try await server.restart()
+                let refused = try await Self.doctor(world)
+                #expect(refused.contains("127.0.0.1 does not accept the key"), "\(refused)")
+            }
+            try await server.kill()
         }
     }
 }

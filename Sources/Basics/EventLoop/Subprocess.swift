@@ -13,35 +13,65 @@ public enum Subprocess {
     /// - Returns: its standard output without trailing newlines, of more than 64 KiB the last lines; nil if it could not be
     ///   started, was killed or failed.
     public static func output(of name: String, _ arguments: [String], within limit: Duration) -> String? {
+        let run = run(name, arguments, STDOUT_FILENO, within: limit)
+        return run.status == 0 ? run.text : nil
+    }
+
+    /// How a program ended.
+    public struct Ending: Hashable, Sendable {
+        /// The exit status; nil if the program could not be started, or was killed.
+        public var status: Int32?
+        /// What it wrote to standard error; empty if it was killed at its time limit.
+        public var errors: String
+
+        /// Creates an ending.
+        public init(status: Int32?, errors: String) {
+            self.status = status
+            self.errors = errors
+        }
+    }
+
+    /// Runs a program without input for its standard error. Blocks, so it must be called on the helper thread.
+    public static func ending(of name: String, _ arguments: [String], within limit: Duration) -> Ending {
+        let run = run(name, arguments, STDERR_FILENO, within: limit)
+        return Ending(status: run.status, errors: run.text ?? "")
+    }
+
+    /// Runs a program and reads one of its outputs.
+    ///
+    /// - Returns: the exit status and the output; nil for each that does not exist.
+    private static func run(
+        _ name: String, _ arguments: [String], _ output: Int32, within limit: Duration
+    ) -> (status: Int32?, text: String?) {
         var ends: [Int32] = [-1, -1]
         // A socket pair can be created with close-on-exec in one step.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            return nil
+            return (nil, nil)
         }
-        let process = try? spawn(name, arguments, descriptors: [STDOUT_FILENO: ends[1]])
+        let process = try? spawn(name, arguments, descriptors: [output: ends[1]])
         close(ends[1])
         let deadline = Instant.now + limit
         let text = process == nil ? nil : read(ends[0], until: deadline)
         // Before the wait: a program that is still writing could not end.
         close(ends[0])
-        guard let process else { return nil }
-        let hasSucceeded = end(process, by: text == nil ? .now : deadline)
-        return hasSucceeded ? text : nil
+        guard let process else { return (nil, nil) }
+        return (end(process, by: text == nil ? .now : deadline), text)
     }
 
     /// Waits for the end of a program, and kills it at the deadline. It may have closed its output long before its end.
     ///
-    /// - Returns: whether it succeeded.
-    private static func end(_ process: Int32, by deadline: Instant) -> Bool {
+    /// - Returns: its exit status; nil if it was killed.
+    private static func end(_ process: Int32, by deadline: Instant) -> Int32? {
         var status: Int32 = 0
         while true {
             let isOverdue = .now >= deadline
             if isOverdue { kill(process, SIGKILL) }
             switch waitpid(process, &status, isOverdue ? 0 : WNOHANG) {
-            case process: return status == 0
+            // The lower seven bits are the signal. Source: wait(2).
+            case process: return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
             // Almost always, it has ended with its output.
             case 0: poll(nil, 0, 1)
-            default: guard errno == EINTR else { return false }
+            default: guard errno == EINTR else { return nil }
             }
         }
     }

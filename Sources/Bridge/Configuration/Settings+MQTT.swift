@@ -216,7 +216,7 @@ public struct BrokerHost: Hashable, Sendable {
     }
 
     /// As it is written in the file: `host:port`, with brackets around an IPv6 address.
-    var text: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }
+    public var text: String { (host.contains(":") ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? "") }
 }
 
 /// A password that was read from a file.

@@ -19,7 +19,7 @@ public enum ClientCommands {
             ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
         ] + TagSettingCommand.rows + [
             LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ModulesCommand.row,
-            MotionCommand.row,
+            MotionCommand.row, RadiosCommand.row,
             ClearCommand.row, AccessCommand.row, CompleteAction.row,
         ]
 }

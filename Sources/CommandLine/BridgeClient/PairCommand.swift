@@ -16,9 +16,12 @@ struct PairCommand: ClientCommand {
     let timeout: Duration
     /// The radio that pairs, if the bridge has several; nil: the one that receives the tag best.
     var radio: String?
+    /// Whether to pair with each radio in turn.
+    var pairsAll = false
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
+        guard !pairsAll else { return try await runAll(context) }
         let progress = Progress(context.printer)
         let countdown = Countdown(printer: context.printer, total: timeout)
         defer { countdown.end() }
@@ -45,7 +48,7 @@ struct PairCommand: ClientCommand {
 
     /// The change of the tag; nil for a connected one.
     @LoopActor
-    private func announcement(_ overview: TagOverview?, _ countdown: Countdown) -> (() -> Void)? {
+    func announcement(_ overview: TagOverview?, _ countdown: Countdown) -> (() -> Void)? {
         guard overview?.isConnected(serial) != true else { return nil }
         return {
             countdown.begin(
@@ -55,7 +58,7 @@ struct PairCommand: ClientCommand {
         }
     }
 
-    private func request(_ topics: BridgeTopics) -> ClientRequest {
+    func request(_ topics: BridgeTopics) -> ClientRequest {
         var keys: [String: JSONValue] = [
             "serial": .string(serial), "timeout_s": .integer(timeout.components.seconds),
         ]
@@ -77,7 +80,7 @@ struct PairCommand: ClientCommand {
             "Asks the bridge to find the tag with this serial, to pair it and to keep",
             "it connected. Prints instructions and the remaining time on standard error.",
         ],
-        options: [.config, .json, timeoutOption, radioOption],
+        options: [.config, .json, timeoutOption, radioOption, allOption],
         operands: [.required("SERIAL")],
         values: [
             "SERIAL is printed on the tag: the last four characters before the last",
@@ -90,8 +93,12 @@ struct PairCommand: ClientCommand {
         let serial = try arguments.operand(0, "SERIAL", .serial.trimmed)
         let timeout = try arguments.value(of: timeoutOption, .wholeSeconds(1...300))
         let radio = arguments.options[radioOption.name]
+        let pairsAll = arguments.options[allOption.name] != nil
+        guard radio == nil || !pairsAll else {
+            throw CommandLineError(message: "\(radioOption.name) and \(allOption.name) exclude each other")
+        }
         return try ClientAction(
-            PairCommand(serial: serial, timeout: timeout ?? .seconds(60), radio: radio), arguments)
+            PairCommand(serial: serial, timeout: timeout ?? .seconds(60), radio: radio, pairsAll: pairsAll), arguments)
     }
 
     private static let timeoutOption = OptionDescription(
@@ -102,6 +109,9 @@ struct PairCommand: ClientCommand {
             "Pair with this radio of several, so that the tag has a bond",
             "there, too (default: the one that receives the tag best).",
         ])
+    private static let allOption = OptionDescription(
+        name: "--all-radios", value: nil,
+        details: ["Pair with one radio after the other, and print which ones the tag", "has a bond with."])
 }
 
 extension ClientFailure {

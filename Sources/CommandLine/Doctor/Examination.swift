@@ -77,11 +77,31 @@ struct Examination: Sendable {
 
     @LoopActor
     private func bluetooth() async -> [Finding] {
+        if let radios = configuration?.bluetooth.radios { return await findings(of: radios) }
         let facts = await BluetoothProbe(busAddress: busAddress, log: log).facts()
         let version = await BlueZVersion.output(of: machine.bluetoothTool)
         return machine.findings(facts, at: busAddress, configuration?.bluetooth.adapter ?? .automatic)
             + [BlueZVersionCheck.finding(version, isInContainer: SystemBusCheck.isInContainer(machine.containerMarks))]
             + machine.radioFindings
+    }
+
+    /// With several radios, this host's own Bluetooth is checked if one of them uses it.
+    @LoopActor
+    private func findings(of radios: [RadioSettings]) async -> [Finding] {
+        let isUsed = radios.contains { $0.place == .here }
+        let facts =
+            isUsed ? await BluetoothProbe(busAddress: busAddress, log: log).facts() : BluetoothFacts()
+        let findings = await RadioCheck.findings(radios, own: facts, log: log)
+        guard isUsed else {
+            let bluetooth: [Check] = [.systemBus, .bluetoothService, .bluetoothPolicy, .bluezVersion, .adapter]
+            return (bluetooth + Check.ofRadio).map { Finding($0, .skipped, "no radio is an adapter of this host") }
+                + findings
+        }
+        let version = await BlueZVersion.output(of: machine.bluetoothTool)
+        let isInContainer = SystemBusCheck.isInContainer(machine.containerMarks)
+        return machine.findings(facts, at: busAddress, .automatic).filter { $0.check != .adapter }
+            + [Finding(.adapter, .skipped, "bluetooth.radios is set: see each radio")]
+            + [BlueZVersionCheck.finding(version, isInContainer: isInContainer)] + machine.radioFindings + findings
     }
 
     @LoopActor
@@ -122,21 +142,24 @@ struct Examination: Sendable {
             HomeAssistantCheck.finding(configuration.homeAssistant, facts),
             BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
             FirmwareCheck.finding(facts.bridgeHealth),
-        ]
+        ] + RadioCheck.taken(facts.bridgeHealth)
     }
 }
 
 extension Check {
     /// The checks of the command `doctor`. The others are those of a running bridge, and ``snapTag``, which is only reported
-    /// if there is one.
+    /// if there is one, as is ``radio``.
     static let ofCommand = allCases.filter {
         switch $0 {
         case .broker, .discovery, .duplicateSerials, .tags, .connectionPolicy, .received, .bond, .link, .lastError,
-            .snapTag:
+            .snapTag, .radio:
             false
         default: true
         }
     }
+
+    /// The checks of the kernel's radios.
+    static let ofRadio: [Check] = [.radioSwitch, .sharedChip]
 
     /// The checks that need a valid configuration.
     static let ofBroker: [Check] = [

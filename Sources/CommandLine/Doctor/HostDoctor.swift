@@ -88,10 +88,18 @@ public final class HostDoctor {
 
     /// Runs all checks once, within ``limit``.
     ///
-    /// - Parameter adapter: the adapter that the bridge is configured to use.
+    /// - Parameters:
+    ///   - adapter: the adapter that the bridge is configured to use.
+    ///   - isUsed: whether the bridge uses an adapter of this host; it knows its other radios itself.
     /// - Returns: the findings and the bonds.
-    public func report(adapter: Settings.Bluetooth.Adapter) async -> HostReport {
+    public func report(adapter: Settings.Bluetooth.Adapter, isUsed: Bool = true) async -> HostReport {
         let deadline = Instant.now + limit
+        guard isUsed else {
+            async let configuration = report(of: .configuration, adapter, until: deadline)
+            async let folder = report(of: .folder, adapter, until: deadline)
+            let clock = ClockCheck.finding(unixSeconds: machine.unixSeconds())
+            return HostReport(findings: await configuration.findings + folder.findings + [clock])
+        }
         async let configuration = report(of: .configuration, adapter, until: deadline)
         async let bluetooth = report(of: .bluetooth, adapter, until: deadline)
         async let version = report(of: .version, adapter, until: deadline)

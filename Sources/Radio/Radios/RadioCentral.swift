@@ -28,8 +28,8 @@ public final class RadioCentral: Central {
         case linked(BluetoothAddress, radio: String, adapter: String?)
         /// Only these radios receive the device, and none of them has a bond with it. Empty: that is over.
         case noBond(BluetoothAddress, receivedBy: [String])
-        /// A radio has bonds with these devices, and no others.
-        case bonds(radio: String, Set<BluetoothAddress>)
+        /// A radio has bonds with these devices, and no others. `changed` are those that are new or gone.
+        case bonds(radio: String, Set<BluetoothAddress>, changed: Set<BluetoothAddress>)
     }
 
     /// How one radio receives a device.
@@ -344,9 +344,10 @@ public final class RadioCentral: Central {
     }
 
     private func bondsChanged(to addresses: Set<BluetoothAddress>, _ radio: Int) {
+        let changed = addresses.symmetricDifference(bonds[radio])
         bonds[radio] = addresses
         choice.setBonds(addresses, of: radio)
-        onChange?(.bonds(radio: members[radio].name, addresses))
+        onChange?(.bonds(radio: members[radio].name, addresses, changed: changed))
         let all = bonds.reduce(into: Set()) { $0.formUnion($1) }
         if all != publishedBonds {
             publishedBonds = all

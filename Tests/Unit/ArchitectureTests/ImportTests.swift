@@ -47,8 +47,8 @@ struct ImportTests {
             "Time",
         ],
         "Doctor": [
-            "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop", "Glibc", "JSON",
-            "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time",
+            "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop", "Glibc",
+            "JSON", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time",
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",

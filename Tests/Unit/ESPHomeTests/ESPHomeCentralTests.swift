@@ -72,6 +72,29 @@ struct ESPHomeCentralTests {
         }
     }
 
+    @Test("an examination reads the properties of a proxy, or the reason of a failure, and its client keeps it")
+    func examination() async throws {
+        try await onLoop {
+            let bench = try ProxyBench(clientKey: ProxyBench.key, proxyKey: ProxyBench.key)
+            try await bench.start()
+            try await bench.open(1)
+            func result(_ key: NoiseKey?) async -> Result<ProxyInfo, ProxyError> {
+                await ProxyExamination.result(
+                    of: .init(host: "127.0.0.1", port: bench.port.number, name: "loft", key: key), within: .seconds(10))
+            }
+            let info = try await result(ProxyBench.key).get()
+            #expect(info.name == "simulated")
+            #expect(await result(nil) == .failure(.encryptionRequired))
+            #expect(await result(NoiseKey([UInt8](repeating: 6, count: 32))) == .failure(.wrongKey))
+            #expect(!bench.events.contains { $0.hasPrefix("disconnected") })
+            guard case .ready = bench.central.status else {
+                Issue.record("the client has lost the proxy")
+                return
+            }
+            await bench.stop()
+        }
+    }
+
     @Test("a proxy that does not listen yet is connected later")
     func late() async throws {
         try await onLoop {

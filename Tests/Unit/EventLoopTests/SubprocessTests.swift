@@ -12,6 +12,15 @@ struct SubprocessTests {
         #expect(Subprocess.output(of: "no-such-program", [], within: .seconds(5)) == nil)
     }
 
+    @Test("returns the status and the errors of a program")
+    func ending() {
+        let shell = Subprocess.ending(of: "sh", ["-c", "echo no; echo bad >&2; exit 3"], within: .seconds(5))
+        #expect(shell == Subprocess.Ending(status: 3, errors: "bad"))
+        let none = Subprocess.Ending(status: nil, errors: "")
+        #expect(Subprocess.ending(of: "sleep", ["60"], within: .milliseconds(20)) == none)
+        #expect(Subprocess.ending(of: "no-such-program", [], within: .seconds(5)) == none)
+    }
+
     @Test("keeps the last lines of a long output", arguments: [10_000, 14_000, 60_000])
     func longOutput(lines: Int) throws {
         let text = try #require(Subprocess.output(of: "seq", ["\(lines)"], within: .seconds(20)))

@@ -236,7 +236,7 @@ struct RadioCentralTests {
             #expect(stage.hall.requests.contains(.connect(stage.tag)))
             #expect(!stage.loft.requests.contains(.connect(stage.tag)))
             stage.loft.report(.bonds([stage.tag]))
-            #expect(stage.changes.last == .bonds(radio: "loft", [stage.tag]))
+            #expect(stage.changes.last == .bonds(radio: "loft", [stage.tag], changed: [stage.tag]))
         }
     }
 }

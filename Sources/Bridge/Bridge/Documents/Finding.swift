@@ -7,6 +7,7 @@ public enum Check: String, CaseIterable, Sendable {
     case bluetoothPolicy = "bluetooth_policy"
     case bluezVersion = "bluez_version"
     case adapter
+    case radio
     case snapTag = "snap_tag"
     case radioSwitch = "rfkill"
     case sharedChip = "wifi"
@@ -40,6 +41,7 @@ public enum Check: String, CaseIterable, Sendable {
         case .bluetoothPolicy: "bus policy"
         case .bluezVersion: "BlueZ version"
         case .adapter: "adapter"
+        case .radio: "radio"
         case .snapTag: "snap tag"
         case .radioSwitch: "radio switch"
         case .sharedChip: "Wi-Fi"

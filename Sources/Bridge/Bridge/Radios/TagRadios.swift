@@ -50,7 +50,12 @@ struct TagRadios: Sendable {
                 isBonded: reception.isBonded)
         }
         guard new != rows else { return false }
+        let hadBonds = rows.filter(\.isBonded).map(\.radio)
         rows = new
+        guard new.filter(\.isBonded).map(\.radio) == hadBonds else {
+            throttle.happened(at: now.instant)
+            return true
+        }
         return throttle.admits(at: now.instant)
     }
 

@@ -25,6 +25,7 @@ extension BridgeState {
     /// - Returns: the findings.
     func findings(_ report: HostReport, tag id: TagID?, at now: Timestamp) -> [Finding] {
         var findings = report.findings + [brokerFinding, bridgeFinding, firmwareFinding, discoveryFinding]
+        findings += radioFindings
         findings.append(duplicatesFinding)
         if let id, let position = tags.position(of: id) {
             let isElsewhere = isConnectedElsewhere(position)
@@ -52,6 +53,19 @@ extension BridgeState {
 // MARK: The bridge
 
 extension BridgeState {
+    /// One finding for each radio; none if the bridge has one radio.
+    private var radioFindings: [Finding] {
+        (stack.adapters ?? []).compactMap { adapter in
+            guard let radio = adapter.radio else { return nil }
+            guard adapter.state != .poweredOn else {
+                return Finding(.radio, .ok, "\(radio): \(adapter.id) is on, \(adapter.connectedCount) linked")
+            }
+            return Finding(
+                .radio, .failed, Problem(of: radio, adapter).text,
+                remedies: ["jacquard2mqtt doctor, on the bridge's host"])
+        }
+    }
+
     /// The texts of the current problems with these codes.
     private func problems(_ codes: Set<Problem.Code>) -> [String] {
         health.current.filter { codes.contains($0.key.code) }.map(\.text).sorted()

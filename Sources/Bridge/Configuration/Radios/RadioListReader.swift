@@ -1,4 +1,4 @@
-import Text
+public import Text
 
 /// Reads the list `bluetooth.radios`.
 struct RadioListReader {
@@ -92,8 +92,7 @@ struct RadioListReader {
             if case .value(let port) = keys.take("port", .integer(1...65535), &reader) { ssh.port = port }
             if case .value(let path) = keys.take("identity_file", file, &reader) { ssh.identityFile = path }
             if case .value(let path) = keys.take("known_hosts_file", file, &reader) { ssh.knownHostsFile = path }
-            let host = target.split(separator: "@").last.map(String.init) ?? target
-            return RadioSettings(name: Self.name(of: host), place: .ssh(ssh), adapter: adapter)
+            return RadioSettings(name: Self.name(of: ssh.host), place: .ssh(ssh), adapter: adapter)
         case "bus":
             guard case .value(let address) = keys.take("bus", .text(bytes: 1024), &reader) else { return nil }
             return RadioSettings(name: "bus", place: .bus(address), adapter: adapter)
@@ -221,7 +220,7 @@ extension ScalarRule where Value == String {
     }
 
     /// A user and a host for the SSH client. Neither can begin with a dash, which the client would take for an option.
-    fileprivate static var sshTarget: ScalarRule {
+    public static var sshTarget: ScalarRule {
         let word = word(limit: 253, alphabet: "0-9 A-Z a-z _ . : @ -") {
             ASCII.isOfWord($0) || ".:@".utf8.contains($0)
         }

@@ -25,6 +25,11 @@ public struct RadioSettings: Hashable, Sendable {
         /// The file with the host key.
         public var knownHostsFile = defaultKnownHostsFile
 
+        /// Creates the settings of a computer with the defaults.
+        public init(target: String) {
+            self.target = target
+        }
+
         /// The default of ``knownHostsFile``.
         public static let defaultKnownHostsFile = "/etc/jacquard2mqtt/ssh/known_hosts"
     }

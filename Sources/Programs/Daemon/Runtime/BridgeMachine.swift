@@ -1,6 +1,7 @@
 public import BlueZ
 public import Bluetooth
 package import Configuration
+import Doctor
 public import ESPHome
 package import EventLoop
 package import Logging

@@ -70,7 +70,9 @@ extension BridgeService {
     /// Examines the host while the loop goes on.
     private func examine(_ token: UInt64) {
         EventLoop.shared.begin {
-            let report = await self.doctor.report(adapter: self.configuration.bluetooth.adapter)
+            let report = await self.doctor.report(
+                adapter: self.configuration.bluetooth.adapter,
+                isUsed: self.configuration.bluetooth.radios?.contains { $0.place == .here } ?? true)
             self.handle(.requestEnded(token: token, .success(.examined(report))))
         }
     }

@@ -1,6 +1,7 @@
 import Bluetooth
 import Bridge
 import Configuration
+import Doctor
 import EventLoop
 import Jacquard
 import JacquardProtocol
@@ -31,7 +32,10 @@ extension BridgeService {
                     "received by radios without a bond only", [(.radio, radios.joined(separator: ", "))])
             }
             handle(.radio(id, .noBond(receivedBy: radios)))
-        case .bonds(let radio, let addresses):
+        case .bonds(let radio, let addresses, let changed):
+            for address in changed {
+                if let id = id(at: address) { reportReceptions(of: id, at: address) }
+            }
             guard configuration.bluetooth.radios?.first(where: { $0.name == radio })?.proxy != nil else { return }
             runs.keep(addresses, of: radio)
         }

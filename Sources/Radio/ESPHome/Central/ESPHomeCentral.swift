@@ -151,19 +151,13 @@ public final class ESPHomeCentral: Central {
     private func handle(_ event: ProxySocket.Event) {
         switch event {
         case .connected:
-            guard let channel else { return failed(.network("no random numbers")) }
+            guard let channel = configuration.channel else { return failed(.network("no random numbers")) }
             session = ProxySession(channel, at: .now)
             sendOutput()
             armTimer()
         case .received(let bytes): handle(session?.receive(bytes, at: .now) ?? [])
         case .ended(let error): failed(error)
         }
-    }
-
-    private var channel: FrameChannel? {
-        guard let key = configuration.key else { return .plain() }
-        var generator = SystemRandomNumberGenerator()
-        return .client(key: key, secret: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
     private func timeReached() {

@@ -46,6 +46,8 @@ struct ProxySession: Sendable {
     static let probedAddress: UInt64 = 1
 
     private var channel: FrameChannel
+    /// Whether to take the proxy. Otherwise the session ends when its properties are known.
+    private let subscribes: Bool
     private var phase = Phase.handshake
     /// Timeout of the current phase; nil while the session is open.
     private var limit: Instant?
@@ -62,9 +64,11 @@ struct ProxySession: Sendable {
     ///
     /// - Parameters:
     ///   - channel: the framing.
+    ///   - subscribes: false: report `opened` with the properties of the proxy, and let another client keep it.
     ///   - now: the time.
-    init(_ channel: FrameChannel, at now: Instant) {
+    init(_ channel: FrameChannel, subscribes: Bool = true, at now: Instant) {
         self.channel = channel
+        self.subscribes = subscribes
         limit = now + Limit.opening
         pingedAt = now
         if channel.isOpen { sayHello(at: now) }
@@ -162,6 +166,10 @@ struct ProxySession: Sendable {
             guard info.features.isSuperset(of: .required) else {
                 throw .unsuitable(
                     "the proxy cannot connect devices; set bluetooth_proxy, active: true in its ESPHome configuration")
+            }
+            guard subscribes else {
+                events.append(.opened(info))
+                return close()
             }
             write(.subscribeAdvertisements(flags: 1))
             write(.subscribeConnectionsFree)

@@ -9,6 +9,7 @@ REASONS = {
     "Sources/Programs/Daemon/Documentation.docc/HomeAssistantOS.md": "the rig AddOn runs the add-on with a simulated supervisor",
     "Sources/Programs/Daemon/Documentation.docc/Performance.md": "the commands of the rig Benchmarks",
     "Sources/Programs/Daemon/Documentation.docc/Fleet.md": "the rig Fleet runs the brokers",
+    "Sources/Programs/Daemon/Documentation.docc/RadioInEveryRoom.md": "the end-to-end tests have an SSH server and a simulated proxy",
     "Sources/Programs/Daemon/Documentation.docc/Replay.md": "the tests of the command replay send the requests",
     "Sources/Simulator/Simulator/Documentation.docc/UsingTheSimulator.md": "SimulatorTests send the commands",
 }

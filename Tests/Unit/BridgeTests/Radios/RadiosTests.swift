@@ -30,18 +30,21 @@ struct RadiosTests {
         #expect(!scene.publications.contains { $0.line.contains("radio") })
     }
 
-    @Test("The radios of a tag are published at once, and then at most every ten seconds")
+    @Test("The radios of a tag are published at once, and then at most every ten seconds, but a changed bond at once")
     func receptions() {
         let scene = scene()
         #expect(
             scene.handle(.radio(.tag003R, .received([reception]))) == ["jacquard/tag/003R/radios [\(Self.hall)]"])
-        let other = RadioReception(radio: "loft", rssi: nil, age: nil, isBonded: true)
+        var other = RadioReception(radio: "loft", rssi: nil, age: nil, isBonded: false)
         #expect(scene.handle(.radio(.tag003R, .received([reception, other]))) == [])
         #expect(
             scene.wait(.seconds(10)).filter { $0.contains("/radios ") } == [
                 "jacquard/tag/003R/radios [\(Self.hall),"
-                    + #"{"bonded":true,"last_received":null,"radio":"loft","rssi":null}]"#
+                    + #"{"bonded":false,"last_received":null,"radio":"loft","rssi":null}]"#
             ])
+        other.isBonded = true
+        let bonded = scene.handle(.radio(.tag003R, .received([reception, other])))
+        #expect(bonded.count == 1 && bonded[0].contains(#"{"bonded":true,"last_received":null,"radio":"loft""#))
     }
 
     @Test("The topic is retained, and withdrawn with its tag")
@@ -85,6 +88,19 @@ struct RadiosTests {
         (loft.state, loft.isTaken) = (.resetting, true)
         let taken = scene.handle(.adapters([loft]))
         #expect(taken.contains { $0.contains("radio_taken") && $0.contains("or from bluetooth.radios here") })
+    }
+
+    @Test("doctor has a finding for each radio")
+    func doctor() {
+        let scene = scene()
+        let hall = AdapterFacts(id: "hci0", address: nil, state: .poweredOn, radio: "hall")
+        var loft = AdapterFacts(id: "loft", address: nil, state: .unauthorized, radio: "loft")
+        loft.error = "the proxy has another key"
+        scene.handle(.adapters([hall, loft]))
+        let findings = scene.state.findings(HostReport(findings: []), tag: nil, at: scene.now)
+            .filter { $0.check == .radio }
+        #expect(findings.map(\.verdict) == [.ok, .failed])
+        #expect(findings.last?.found == "Radio loft cannot be used: the proxy has another key")
     }
 
     @Test("A tag that only radios without a bond receive is a problem, with its remedy in why, until that is over")

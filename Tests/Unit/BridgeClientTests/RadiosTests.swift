@@ -1,0 +1,90 @@
+import Bridge
+import Configuration
+import Foundation
+import JSON
+import Terminal
+import TestSupport
+import Testing
+
+@testable import BridgeClient
+@testable import CommandLine
+
+@Suite("radios")
+struct RadioListTests {
+    private static let adapters = #"""
+        [{"address":null,"connected":1,"discovering":true,"free_links":2,"id":"loft","radio":"loft","state":"powered_on"},
+        {"address":null,"connected":0,"discovering":false,"error":"no route","id":"hall","radio":"hall","state":"resetting"}]
+        """#
+
+    private func facts(_ more: [(String, String)]) -> RetainedFacts {
+        let topics = BridgeTopics(base: "jacquard", instance: "attic")
+        var facts = RetainedFacts(topics)
+        facts.take(topics.state, Array("online".utf8))
+        facts.take(topics.adapter, Array(Self.adapters.utf8))
+        for (topic, payload) in more { facts.take("jacquard/" + topic, Array(payload.utf8)) }
+        return facts
+    }
+
+    private static let tag = [
+        ("bridge/attic/info", #"{"tags":["0001"]}"#),
+        ("tag/0001/connection", #"{"state":"connected","radio":"loft","adapter":"loft"}"#),
+        ("tag/0001/radios", #"[{"bonded":true,"radio":"hall"},{"bonded":false,"radio":"loft","rssi":-60}]"#),
+    ]
+
+    @Test("has the state, the tags, the free links and the bonds of each radio, and why one cannot be used")
+    func table() {
+        let list = RadioList(facts(Self.tag))
+        #expect(
+            list.lines().map(\.text) == [
+                "RADIO  ADAPTER  STATE       TAGS  FREE LINKS  BONDS",
+                "loft   loft     powered on  0001  2           0", "hall   hall     resetting   0     -           0001",
+                "hall: no route",
+            ])
+        let radios = list.document["radios"]?.elements ?? []
+        #expect(radios.map { $0["tags"] } == [["0001"], []])
+        #expect(radios.map { $0["free_links"] } == [2, .null])
+        #expect(radios.map { $0["error"] } == [.null, "no route"])
+    }
+
+    @Test("what this user may not read is unknown, and null for programs")
+    func unknown() {
+        let list = RadioList(facts([]))
+        #expect(list.lines().map(\.text)[1] == "loft   loft     powered on  unknown  2           unknown")
+        #expect(list.document["radios"]?.elements?[0]["tags"] == .null)
+        let none = RadioList(facts([("bridge/attic/info", #"{"tags":[]}"#)]))
+        #expect(none.document["radios"]?.elements?[0]["tags"] == [])
+    }
+
+    @Test("with one radio, the adapter is listed")
+    func single() {
+        let topics = BridgeTopics(base: "jacquard", instance: "attic")
+        var facts = RetainedFacts(topics)
+        facts.take(topics.adapter, Array(#"[{"connected":1,"id":"hci0","state":"powered_on"}]"#.utf8))
+        facts.take("jacquard/bridge/attic/info", Array(#"{"tags":["0001"]}"#.utf8))
+        facts.take("jacquard/tag/0001/connection", Array(#"{"state":"connected","adapter":"hci0"}"#.utf8))
+        let row = RadioList(facts).rows.first
+        #expect(row?.name == "hci0" && row?.tags == ["0001"] && row?.bonds == nil)
+    }
+
+    @Test("setup prints the line of authorized_keys, which permits one program only")
+    func setup() {
+        let setup = RadioSetup(RadioSettings.SSH(target: "pi@hall.lan"))
+        #expect(setup.lines.contains { $0.contains("restrict,command=\"systemd-stdio-bridge\" ssh-ed25519") })
+        #expect(setup.lines.contains { $0.contains("radios: [{ ssh: pi@hall.lan, identity_file: ") })
+        #expect(setup.arguments.suffix(3) == ["--", "pi@hall.lan", RadioSetup.remote])
+    }
+
+    @Test("what setup runs on the other computer adds its line once, whatever the line contains")
+    func remote() async throws {
+        let folder = try ScratchFolder()
+        let line = RadioSetup.line(of: "ssh-ed25519 AAAA $(touch bad) `touch bad` \\n")
+        for _ in 0..<2 {
+            let shell = try Program("sh", ["-c", "cd \(folder.path) && \(RadioSetup.remote)"])
+            shell.type(line)
+            shell.waitForExit()
+            #expect(shell.exitStatus == 0)
+        }
+        let keys = try String(contentsOfFile: folder.path + "/.ssh/authorized_keys", encoding: .utf8)
+        #expect(keys == line + "\n")
+    }
+}
