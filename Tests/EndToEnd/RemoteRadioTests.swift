@@ -182,6 +182,10 @@ struct RemoteRadioTests {
                 try await until("the loss of the radio") { world.problems.contains("radio_lost") }
                 let gone = try await Self.doctor(world)
                 #expect(gone.contains("hall: 127.0.0.1 is not reachable") && gone.contains("refused"), "\(gone)")
+                try await server.restart()
+                try await until("the radio", within: .seconds(40)) { world.problems.isEmpty }
+                try await world.connected()
+                try await server.kill()
                 try await server.restart(hostKey: "other")
                 let changed = try await Self.doctor(world)
                 #expect(changed.contains("the host key of 127.0.0.1 has changed"), "\(changed)")
