@@ -65,6 +65,12 @@ private final class PrivateSSHServer {
         try await listening()
     }
 
+    /// Runs another command for the user's key.
+    func use(_ command: String) throws {
+        let line = "restrict,command=\"\(command)\" \(try Self.text(folder.path + "/user.pub"))"
+        _ = try folder.write("authorized_keys", line)
+    }
+
     /// Accepts another key in place of the user's.
     func refuseUser() throws {
         _ = try folder.write("authorized_keys", Self.text(folder.path + "/other.pub"))
@@ -190,8 +196,14 @@ struct RemoteRadioTests {
                 let changed = try await Self.doctor(world)
                 #expect(changed.contains("the host key of 127.0.0.1 has changed"), "\(changed)")
                 try await server.kill()
-                try server.refuseUser()
+                try server.use("systemd-stdio-bridge -punix:path=/nonexistent")
                 try await server.restart()
+                let noBus = try await Self.doctor(world)
+                #expect(noBus.contains("the bus of 127.0.0.1 is not reachable: "), "\(noBus)")
+                try server.use("no-such-program")
+                let none = try await Self.doctor(world)
+                #expect(none.contains("127.0.0.1 has no systemd-stdio-bridge"), "\(none)")
+                try server.refuseUser()
                 let refused = try await Self.doctor(world)
                 #expect(refused.contains("127.0.0.1 does not accept the key"), "\(refused)")
             }

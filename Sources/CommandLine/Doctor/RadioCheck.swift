@@ -54,6 +54,11 @@ enum RadioCheck {
             // libdbus runs the client again, for the bus itself.
             let address = radio.busAddress(here: "")
             let facts = await BluetoothProbe(busAddress: address, log: log, patience: patience).facts()
+            // The program there knows the reason, and the bus only that the client has ended.
+            if facts.busError != nil, ending.status != 0, let line = ending.errors.split(separator: "\n").last {
+                let text = "the bus of \(ssh.host) is not reachable: \(DisplayText.escaped(String(line)))"
+                return RadioResult(.failed, text, ["on \(ssh.host): systemctl status dbus"])
+            }
             return RadioResult(facts, radio, on: ssh.host)
         case .esphome:
             guard let proxy = radio.proxy else { return RadioResult(.skipped, "no proxy", []) }
