@@ -187,6 +187,10 @@ let package = Package(
             name: "UsingJacquard",
             dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
             path: "Tests/Support/Samples/UsingJacquard", swiftSettings: settings),
+        .executableTarget(
+            name: "RecordingMotion",
+            dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Time"],
+            path: "Tests/Support/Samples/RecordingMotion", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", path: "Tests/Unit/ArchitectureTests", swiftSettings: settings),
         tests("Time"),
         tests("EventLoop", "Time"),

@@ -11,14 +11,16 @@ struct UsingJacquardTests {
         try String(contentsOf: project.appendingPathComponent(path), encoding: .utf8)
     }
 
-    @Test("lists parts of the program as they are in the file")
+    @Test("lists parts of the programs as they are in the files")
     func listings() throws {
         let article = try Self.text(of: "Sources/Tag/Jacquard/Documentation.docc/UsingJacquard.md")
-        let program = try Self.text(of: "Tests/Support/Samples/UsingJacquard/main.swift")
+        let programs = try ["UsingJacquard", "RecordingMotion"].map { name in
+            try Self.text(of: "Tests/Support/Samples/\(name)/main.swift")
+        }
         let listings = article.components(separatedBy: "```swift\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }
-        #expect(listings.count == 2)
-        for listing in listings { #expect(program.contains(listing), "\(listing)") }
+        #expect(listings.count == 4)
+        for listing in listings { #expect(programs.contains { $0.contains(listing) }, "\(listing)") }
     }
 
     @Test("refers to a program that connects a tag, reports a gesture, lights the LED and ends")

@@ -113,6 +113,15 @@ public final class ConnectedTag: JacquardTag {
         manager?.sightings.rename(identifier, to: name)
     }
 
+    /// Calls a handler for each report of motion data, and with nil at the end of the connection.
+    ///
+    /// - Returns: a number for ``endObservingMotion(_:)``.
+    func observeMotion(_ handler: @escaping @LoopActor (MotionReport?) -> Void) -> Int {
+        journal.motion.add(handler)
+    }
+
+    func endObservingMotion(_ number: Int) { journal.motion.remove(number) }
+
     /// Updates name and signal strength from an advertisement that was reported after the link came up.
     func update(from tag: AdvertisedTag) {
         rssi = tag.rssi ?? rssi

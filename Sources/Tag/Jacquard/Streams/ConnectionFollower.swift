@@ -54,6 +54,7 @@ final class TagJournal {
     let notifications = NotificationStore()
     let gears = Broadcast<Component?>(keeping: 16, isReplaying: true)
     let names = Broadcast<String>(keeping: 16, isReplaying: true)
+    let motion = MotionObservers()
 
     /// Starts with the values known so far.
     init(_ facts: TagFacts) {
@@ -68,6 +69,7 @@ final class TagJournal {
     func receive(_ event: TagEvent) {
         facts.update(with: event)
         if case .gear(let gear) = event { gears.send(gear) }
+        if case .motion(let report) = event { motion.send(report) }
         if let notification = TagNotification(event) { notifications.receive(notification) }
     }
 
@@ -76,6 +78,39 @@ final class TagJournal {
         notifications.finish()
         gears.finish()
         names.finish()
+        motion.finish()
+    }
+}
+
+/// The readers of the motion data of one connection. They are called at once: a stream would lose parts of a session.
+@LoopActor
+final class MotionObservers {
+    typealias Handler = @LoopActor (MotionReport?) -> Void
+
+    private var handlers: [Int: Handler] = [:]
+    private var last = 0
+    private var isFinished = false
+
+    /// Adds a handler. It is called with nil at the end of the connection.
+    func add(_ handler: @escaping Handler) -> Int {
+        last += 1
+        if isFinished { handler(nil) } else { handlers[last] = handler }
+        return last
+    }
+
+    func remove(_ number: Int) { handlers[number] = nil }
+
+    /// Calls all handlers, which may remove themselves.
+    func send(_ report: MotionReport) {
+        for handler in handlers.values { handler(report) }
+    }
+
+    /// Calls all handlers with nil.
+    func finish() {
+        isFinished = true
+        let ending = handlers
+        handlers = [:]
+        for handler in ending.values { handler(nil) }
     }
 }
 
