@@ -37,7 +37,7 @@ struct MotionTests {
         }
     }
 
-    @Test("J51, J53, J55: a session is recorded, and downloaded to a file over a lost link")
+    @Test("J51, J53, J55: a session is recorded, and downloaded to a file over three lost links")
     func download() async throws {
         let folder = try ScratchFolder()
         try await inWorld(WorldPlan(settings: "imu:\n  folder: \(folder.path)/imu")) { world in
@@ -48,7 +48,7 @@ struct MotionTests {
             let data = try await world.succeeds(Self.tag + "/imu/sessions/get")
             let sessions = data["sessions"] as? [[String: Any]]
             #expect(sessions?.map { $0["session"] as? String } == ["walk", "run-1"])
-            try await world.simulate("motion-fault 0001 link-lost 20000")
+            try await world.simulate("motion-fault 0001 link-lost 9000 20000 31000")
             try await world.succeeds(Self.tag + "/imu/set", #"{"action":"download","session":"run-1"}"#)
             try await until("a file", within: .seconds(60)) {
                 world.observer.document(Self.tag + "/imu")["file"] is String
@@ -56,6 +56,10 @@ struct MotionTests {
             let path = try #require(world.observer.document(Self.tag + "/imu")["file"] as? String)
             let file = try Data(contentsOf: URL(filePath: path))
             #expect(file.count == sessions?.last?["bytes"] as? Int)
+            // 2,000 samples with their steps: no part is missing or twice in the file.
+            let (status, printed) = try await world.run(
+                Program.buildFolder + "/jacquard2mqtt", ["imu", "parse", path, "--json"])
+            #expect(status == 0 && printed.contains(#""complete":true"#) && printed.contains(#""lost":0"#))
             #expect(FileManager.default.fileExists(atPath: String(path.dropLast(3)) + "json"))
         }
     }

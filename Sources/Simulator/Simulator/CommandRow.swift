@@ -43,6 +43,12 @@ struct CommandRow: Sendable {
         CommandRow(onTags: "touch", "[V,V,...] [COUNT [RATE]]", "proximity and twelve lines, or a moving finger") {
             words throws(CommandError) in .play(try words.touch())
         },
+        CommandRow(
+            onTags: "stroke", "[FROM TO [MS [REST]]]", "a finger slides from a place to another, 0 to 100, in MS",
+            "milliseconds, and rests there for REST milliseconds"
+        ) { words throws(CommandError) in
+            .play(try words.stroke())
+        },
         CommandRow(onTags: "battery", "LEVEL [charging|not_charging]") { words throws(CommandError) in
             try words.battery()
         },
@@ -70,7 +76,7 @@ struct CommandRow: Sendable {
             words throws(CommandError) in try words.session()
         },
         CommandRow(
-            onTags: "motion-fault", "FAULT", "repeated-packets, empty-packet, link-lost BYTE, no-end-marker,",
+            onTags: "motion-fault", "FAULT", "repeated-packets, empty-packet, link-lost BYTE..., no-end-marker,",
             "missing-session, status N, clear"
         ) { words throws(CommandError) in try words.motionFault() },
         CommandRow("lose-bond", "TAG", "the tag forgets the bond, the host does not; pair it again") {

@@ -85,6 +85,15 @@ extension CommandWords {
         return try burst(.touch(values))
     }
 
+    /// Takes the places, the duration and the rest of a stroke.
+    mutating func stroke() throws(CommandError) -> Burst {
+        guard let from = try number("FROM", in: 0...100) else { return Stroke(from: 10, to: 90).burst }
+        guard let to = try number("TO", in: 0...100) else { throw CommandError("stroke needs FROM and TO") }
+        let duration = try number("MS", in: 40...10_000) ?? 600
+        let rest = try number("REST", in: 0...60_000) ?? 0
+        return Stroke(from: from, to: to, milliseconds: duration, rest: rest).burst
+    }
+
     /// Takes the battery's level and whether it is charging.
     mutating func battery() throws(CommandError) -> TagAction {
         guard let level = try number("LEVEL", in: 0...100) else {
@@ -167,14 +176,16 @@ extension CommandWords {
         case "no-end-marker": return .motionFault(.noEndMarker)
         case "missing-session": return .motionFault(.missingSession)
         case "link-lost":
-            guard let byte = try number("BYTE", in: 1...Int(Int32.max)) else { throw CommandError("BYTE is missing") }
-            return .motionFault(.linkLost(at: byte))
+            var bytes: [Int] = []
+            while let byte = try number("BYTE", in: 1...Int(Int32.max)) { bytes.append(byte) }
+            guard !bytes.isEmpty else { throw CommandError("BYTE is missing") }
+            return .motionFault(.linkLost(at: bytes.sorted()))
         case "status":
             guard let number = try number("N", in: 0...255) else { throw CommandError("N is missing") }
             return .motionFault(.status(MotionStatus(rawValue: UInt32(number))))
         default:
             throw CommandError(
-                "'\(word)' is no fault; faults are clear, empty-packet, link-lost BYTE, missing-session, no-end-marker, "
+                "'\(word)' is no fault; faults are clear, empty-packet, link-lost BYTE..., missing-session, no-end-marker, "
                     + "repeated-packets, status N")
         }
     }

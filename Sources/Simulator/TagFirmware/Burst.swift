@@ -13,6 +13,8 @@ public struct Burst: Hashable, Sendable {
         case touch([UInt8])
         /// A finger that moves over the lines.
         case stroke
+        /// A finger that slides from one place to another.
+        case slide(Stroke)
     }
 
     /// Its content.
@@ -45,6 +47,7 @@ public struct Burst: Hashable, Sendable {
         case .cycle: try firmware.gesture(Gesture.known[index % Gesture.known.count], at: now)
         case .touch(let values): try firmware.touch(values, at: now)
         case .stroke: try firmware.touch(Self.stroke(index), at: now)
+        case .slide(let stroke): try firmware.touch(stroke.sample(index), at: now)
         }
     }
 

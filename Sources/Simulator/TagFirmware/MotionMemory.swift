@@ -76,8 +76,8 @@ public enum MotionFault: Hashable, Sendable {
     case repeatedPackets
     /// A transfer ends with an empty packet.
     case emptyPacket
-    /// The link is lost once at this byte of a transfer.
-    case linkLost(at: Int)
+    /// The link is lost at these bytes of transfers, in order, once at each.
+    case linkLost(at: [Int])
     /// Recordings have no end marker.
     case noEndMarker
     /// The list of sessions lacks one of them, and its end.
@@ -225,7 +225,7 @@ extension Firmware {
         else { return .refused(.badParameter) }
         var transfer = MotionMemory.Transfer(
             bytes: session.bytes, offset: Int(request.offset ?? 0), repeatAt: now + MotionMemory.patience)
-        if case .linkLost(let byte) = faults.motion, transfer.offset < byte { transfer.dropsAt = byte }
+        if case .linkLost(let bytes) = faults.motion { transfer.dropsAt = bytes.first { transfer.offset < $0 } }
         motion.transfer = transfer
         return FirmwareReply(
             body: .motionDownload(MotionDownloadResponse(.transferring)), afterwards: packet(at: now))
@@ -244,7 +244,10 @@ extension Firmware {
         }
         if let byte = transfer.dropsAt, transfer.offset + MotionMemory.packetLength > byte {
             motion.transfer = nil
-            faults.motion = nil
+            if case .linkLost(let bytes) = faults.motion {
+                let rest = bytes.filter { $0 > byte }
+                faults.motion = rest.isEmpty ? nil : .linkLost(at: rest)
+            }
             return [.dropLink]
         }
         motion.transfer?.repeatAt = now + MotionMemory.patience

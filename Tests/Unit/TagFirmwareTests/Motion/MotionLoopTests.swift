@@ -228,7 +228,7 @@ struct MotionLoopTests {
 
     @Test("J55: after a lost link, a download continues at an offset")
     func resume() throws {
-        var loop = try stored(1699, .linkLost(at: 9_000))
+        var loop = try stored(1699, .linkLost(at: [9_000]))
         let session = list(&loop)[0]
         _ = loop.perform(.motion(.download(session.id, offset: 0)))
         loop.wait(.seconds(30))
