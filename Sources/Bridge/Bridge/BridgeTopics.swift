@@ -217,6 +217,8 @@ public struct TagTopics: Equatable, Sendable {
     var imuData: String { prefix + "imu/data" }
     var presence: String { prefix + "presence" }
     var find: String { prefix + "find" }
+    /// A stream, in touch mode `slide`.
+    var slide: String { prefix + "slide" }
 
     /// The tag's retained topics.
     public var retained: [String] {

@@ -47,6 +47,8 @@ public struct Settings: Hashable, Sendable {
     public var allowsRawData = false
     /// Whether tags are near.
     public var presence = Presence()
+    /// The touch mode `slide`.
+    public var slide = Slide()
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -64,7 +66,7 @@ public struct Settings: Hashable, Sendable {
                 ReflexSettings.list,
             ],
             logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, motionKeys,
-            presenceKeys,
+            presenceKeys, slideKeys,
         ]
         return Array(parts.joined())
     }

@@ -19,11 +19,15 @@ public struct Vocabulary: Sendable {
     /// Whether gestures are announced as presses of a button, too.
     public let hasButtons: Bool
 
+    /// The phases of `T/slide` that are events; empty while the touch mode `slide` is disabled.
+    public let slidePhases: [String]
+
     /// Lists the words.
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String],
-        pairingStates: [String], presenceStates: [String] = [], hasRadios: Bool = false, hasButtons: Bool = false
+        pairingStates: [String], presenceStates: [String] = [], slidePhases: [String] = [], hasRadios: Bool = false,
+        hasButtons: Bool = false
     ) {
         self.hasRadios = hasRadios
         self.gestures = gestures
@@ -34,6 +38,7 @@ public struct Vocabulary: Sendable {
         self.pairingStates = pairingStates
         self.presenceStates = presenceStates
         self.hasButtons = hasButtons
+        self.slidePhases = slidePhases
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -66,7 +71,10 @@ extension Entity {
         let events = words.events(ofTag: id)
         let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: "Unknown gesture"])
         let touchModes = Choices(
-            words.touchModes, titles: ["gesture": "Gestures", "continuous": "Touch data (gestures pause)"])
+            words.touchModes,
+            titles: [
+                "gesture": "Gestures", "continuous": "Touch data (gestures pause)", "slide": "Slide (gestures pause)",
+            ])
         let room = words.hasRadios ? ", 'radio': value_json.radio | default(none)" : ""
         return [
             Entity(
@@ -173,7 +181,24 @@ extension Entity {
                         category: .diagnostic,
                         icon: "mdi:radio-tower", needs: .bridge)
                 ] : [])
-            + presence(words.presenceStates) + (words.hasButtons ? [button] : [])
+            + presence(words.presenceStates) + (words.hasButtons ? [button] : []) + slide(words.slidePhases)
+    }
+
+    /// The entity of `T/slide`; none while the touch mode `slide` is disabled. Moves are left out: they are no events, and
+    /// there are ten a second.
+    private static func slide(_ phases: [String]) -> [Entity] {
+        guard !phases.isEmpty else { return [] }
+        let choices = Choices(phases)
+        return [
+            Entity(
+                "slide", "Slide",
+                .event(
+                    "slide",
+                    "{% if value_json.phase in \(choices.titlesByWord) %}"
+                        + "{{ dict(value_json, event_type=value_json.phase) | tojson }}{% endif %}",
+                    types: choices),
+                icon: "mdi:gesture-swipe-horizontal", needs: .bridge)
+        ]
     }
 
     /// The gestures that resemble a press of a button, as an event of Home Assistant's class for buttons.

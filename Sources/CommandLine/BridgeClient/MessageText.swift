@@ -37,6 +37,7 @@ enum MessageText {
         case "led": led(document)
         case "rssi": document.word.map { "signal strength is \($0) dBm" }
         case "touch": touch(document)
+        case "slide": slide(document)
         case "touch_mode": touchMode(document)
         case "modules": modules(document)
         case "imu": motion(document)
@@ -145,10 +146,22 @@ extension MessageText {
         return "touch: proximity \(document["proximity"]?.word ?? "?"), lines \(lines)"
     }
 
+    private static func slide(_ document: JSONValue) -> String? {
+        guard let position = document["position"]?.word else { return nil }
+        return switch document["phase"]?.string {
+        case "begin": "finger at \(position) of 100"
+        case "move": "finger slides to \(position)"
+        case "hold": "finger holds at \(position)"
+        case "end": "finger lifted at \(position)"
+        default: nil
+        }
+    }
+
     private static func touchMode(_ document: JSONValue) -> String? {
         switch document.word {
         case "gesture": "reports gestures"
         case "continuous": "streams touches; gestures pause"
+        case "slide": "reports slides; gestures pause"
         case let word: word.map { "touch mode is \($0)" }
         }
     }

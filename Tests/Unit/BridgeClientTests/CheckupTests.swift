@@ -75,6 +75,30 @@ struct CheckupTests {
         #expect(checkup.findings.map(\.milliseconds) == [2_000])
     }
 
+    @Test("counts ten slides, and says how many there were at the time limit", arguments: [10, 3])
+    func slides(count: Int) throws {
+        let step = try #require(CheckupTable.steps.first { $0.name == "slides" })
+        var checkup = Checkup(
+            CheckupFacts([
+                "availability": "online", "gear": ["attached": true], "touch_mode/result": ["status": "ok"],
+            ]), steps: [step], isInteractive: true, idPrefix: "a")
+        var now = Self.start
+        var actions = checkup.handle(.begin, at: now)
+        #expect(actions.count == 1)
+        for _ in 0..<count {
+            for line in [2, 2, 2, 4, 6, 8, 8] + [Int](repeating: 12, count: 6) {
+                var lines = [JSONValue](repeating: 0, count: 12)
+                if line < 12 { lines[line] = 90 }
+                actions += checkup.handle(.message("touch", ["proximity": 0, "lines": .array(lines)]), at: now)
+                now = now + .milliseconds(40)
+            }
+        }
+        if count < 10 { actions += checkup.handle(.deadlineReached, at: Self.start + .seconds(60)) }
+        let text = "\(count) slides between 18 and 73 of 100, \(count == 10 ? 128 : 39) samples"
+        #expect(actions.last == .done)
+        #expect(checkup.findings.map(\.verdict) == [count == 10 ? .works(text) : .differs(text)])
+    }
+
     @Test("ends a step at its time limit, and at Enter")
     func ends() {
         var checkup = Self.checkup([Self.gesture, Self.gesture, Self.battery])

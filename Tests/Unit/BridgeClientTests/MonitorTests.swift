@@ -124,6 +124,11 @@ struct MonitorTests {
                 "touch: proximity 12, lines 0 7 255"
             ),
             ("tag/0001/touch_mode", "continuous", "streams touches; gestures pause"),
+            ("tag/0001/touch_mode", "slide", "reports slides; gestures pause"),
+            (
+                "tag/0001/slide", #"{"delta":-12,"phase":"move","position":41,"strength":70,"time":"x"}"#,
+                "finger slides to 41"
+            ),
             ("tag/0001/led", #"{"state":"OFF"}"#, "LED is off"),
             (
                 "tag/0001/led", #"{"state":"ON","color":{"r":255,"g":0,"b":1},"effect":"double_blink"}"#,

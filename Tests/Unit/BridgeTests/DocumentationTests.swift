@@ -173,6 +173,20 @@ struct DocumentationTests {
         return scene
     }
 
+    /// A life with the touch mode `slide`.
+    private func lifeWithSlide() -> Scene {
+        let scene = Scene.connected()
+        var configuration = Scene.configuration()
+        configuration.slideIdle = .seconds(600)
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        scene.send("tag/003R/touch_mode/set", "slide")
+        scene.report(.touchMode(.continuous))
+        for _ in 0..<3 { scene.report(.touch(.sample([0, 0, 0, 0, 0, 0, 90, 0, 0, 0, 0, 0]))) }
+        scene.wait(.milliseconds(100))
+        scene.report(.touch(.sample([0, 0, 0, 0, 90, 90, 0, 0, 0, 0, 0, 0])))
+        return scene
+    }
+
     /// A life with `fleet.watch`.
     private func lifeInFleet() -> Scene {
         let scene = Scene()
@@ -200,11 +214,11 @@ struct DocumentationTests {
         let published = Set(
             [
                 try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(),
-                lifeWithRadios(), try lifeWithMotion(), lifeAtHome(),
+                lifeWithRadios(), try lifeWithMotion(), lifeAtHome(), lifeWithSlide(),
             ]
             .flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count == 45)
+        #expect(examples.count == 46)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -226,7 +240,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 62)
+        #expect(examples.count == 63)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))
@@ -235,6 +249,7 @@ struct DocumentationTests {
             configuration.groups = ["hall": [.tag003R]]
             configuration.allowsRawData = true
             configuration.motion.hasFolder = true
+            configuration.slideIdle = .seconds(600)
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
             scene.connect()
             scene.powerOn()

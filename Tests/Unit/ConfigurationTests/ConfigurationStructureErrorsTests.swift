@@ -10,7 +10,7 @@ struct ConfigurationStructureErrorsTests {
             (
                 "mqqt: 1",
                 "1:1: mqqt: unknown key (did you mean mqtt?)"
-                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, groups, gear, chords, signals, reflexes, log, defaults, limits, fleet, metrics, telemetry, record, imu, raw, presence"
+                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, groups, gear, chords, signals, reflexes, log, defaults, limits, fleet, metrics, telemetry, record, imu, raw, presence, slide"
             ),
             (
                 "mqtt:\n  tls:\n    cafile: x",
@@ -50,7 +50,7 @@ struct ConfigurationStructureErrorsTests {
             (
                 "[1]",
                 "1:1: a list where keys belong"
-                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, groups, gear, chords, signals, reflexes, log, defaults, limits, fleet, metrics, telemetry, record, imu, raw, presence"
+                    + "; allowed: instance, mqtt, bluetooth, home_assistant, tags, groups, gear, chords, signals, reflexes, log, defaults, limits, fleet, metrics, telemetry, record, imu, raw, presence, slide"
             ),
             ("tags: 003R", "1:7: tags: one value where a list belongs; allowed: items that begin with \"- \""),
             ("tags: {serial: 003R}", "1:7: tags: keys where a list belongs; allowed: items that begin with \"- \""),

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// `connection/set`: `connect` or `disconnect`. A disconnect lasts until `connect`. The result is published when the
 /// tag has reached the state.
@@ -70,29 +71,46 @@ struct NameSet: TagRequest {
     }
 }
 
-/// `touch_mode/set`: `gesture`, `continuous`, or an object with `touch_mode`.
+/// `touch_mode/set`: `gesture`, `continuous`, `slide`, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
     static let keys = ["touch_mode"]
 
     private let mode: TouchMode
+    /// After which time without a touch the mode ends; nil if it is not `slide`.
+    private let slideIdle: Duration?
 
     var command: TagCommand? { .setTouchMode(mode) }
 
-    private static let words = TouchMode.allCases.map { Word($0.word, $0) }
+    /// The mode in which the gear streams, and the bridge publishes what a finger does.
+    static let slideWord = "slide"
+
+    /// The mode slide is one in which the gear streams.
+    private static let words = TouchMode.allCases.map { Word($0.word, (mode: $0, isSlide: false)) }
+    private static let slide = [Word(slideWord, (mode: TouchMode.continuous, isSlide: true))]
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let mode: TouchMode? =
+        let idle = context.settings.slideIdle
+        let words = idle == nil ? Self.words : Self.words + Self.slide
+        let choice =
             switch payload {
-            case .empty: nil
-            case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
-            case .object(let arguments): try arguments.word("touch_mode", of: Self.words)
+            case .empty: nil as (mode: TouchMode, isSlide: Bool)?
+            case .text(let text):
+                try CommandArguments(bareWord: text).word("payload", of: words, synonyms: Self.slide)
+            case .object(let arguments): try arguments.word("touch_mode", of: words, synonyms: Self.slide)
             }
-        self.mode = try CommandArguments.required(mode, "touch_mode", mayBe: Self.words.listed())
+        let (mode, isSlide) = try CommandArguments.required(choice, "touch_mode", mayBe: words.listed())
+        if isSlide, idle == nil { throw .slideIsDisabled }
+        self.mode = mode
+        slideIdle = isSlide ? idle : nil
     }
 
+    func accepted(by tag: inout TagMirror) { tag.touchModeRequested(slideIdle: slideIdle) }
+
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(publications: tag.touchModeReported(mode, at: now))
+        TagRequestOutcome(
+            data: slideIdle.map { CommandData(SlideNote(idle: $0)) } ?? .none,
+            publications: tag.touchModeReported(mode, at: now))
     }
 }
 

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// A validated command to a tag. Each command has one type and one row in ``TagRequestTable``.
 protocol TagRequest: Sendable {
@@ -75,6 +76,8 @@ extension TagRequestContext {
         let motion: MotionConfiguration
         /// The signals of `notify/set`.
         let signals: [Signal]
+        /// After which time without a touch the touch mode `slide` ends; nil if it is disabled.
+        let slideIdle: Duration?
 
         /// The settings of a configuration.
         init(_ configuration: BridgeConfiguration) {
@@ -82,6 +85,7 @@ extension TagRequestContext {
             allowsRawData = configuration.allowsRawData
             motion = configuration.motion
             signals = Signal.all(configuration.signals)
+            slideIdle = configuration.slideIdle
         }
 
         /// Settings that do not matter, with a signal.
@@ -90,6 +94,7 @@ extension TagRequestContext {
             allowsRawData = false
             motion = MotionConfiguration()
             signals = Signal.builtIn + (signal.map { [$0] } ?? [])
+            slideIdle = nil
         }
     }
 }

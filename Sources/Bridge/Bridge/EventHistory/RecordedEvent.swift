@@ -4,7 +4,7 @@
 struct RecordedEvent: Hashable, Sendable {
     /// The topics that are recorded, as their levels after the tag's.
     ///
-    /// Left out are streams (`touch`), values that say nothing about an event (`stats`, `rssi`), the topic with the tag's
+    /// Left out are streams (`touch`, `slide`), values that say nothing about an event (`stats`, `rssi`), the topic with the tag's
     /// serial and address (`info`), and results with these, with names or with values of the tag's store.
     enum Kind: String, CaseIterable, Sendable {
         case availability, connection, battery, gear, led, gesture, presence, find

@@ -26,8 +26,10 @@ extension BridgeState {
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
         let (oldChords, oldReflexes, oldGroups) = (configuration.chords, configuration.reflexes, configuration.groups)
-        let oldAwayAfter = configuration.awayAfter
-        let areEntitiesChanged = oldChords != new.chords || (oldAwayAfter == nil) != (new.awayAfter == nil)
+        let (oldAwayAfter, oldSlideIdle) = (configuration.awayAfter, configuration.slideIdle)
+        let areEntitiesChanged =
+            oldChords != new.chords || (oldAwayAfter == nil) != (new.awayAfter == nil)
+            || (oldSlideIdle == nil) != (new.slideIdle == nil)
         configuration = new
         pendingCommands.commandsPerTag = new.commandsPerTag
         tagContext.offlineAfter = new.offlineAfter
@@ -38,11 +40,13 @@ extension BridgeState {
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()
         let released = oldChords == new.chords ? [] : chordsChanged(at: now)
         let presence = oldAwayAfter == new.awayAfter ? [] : presenceConfigured(at: now)
+        let slides = oldSlideIdle == new.slideIdle ? [] : slidesConfigured(at: now)
         guard isDiscoveryChanged else {
-            return watch + regrouped + released + presence
+            return watch + regrouped + released + presence + slides
                 + publish(areEntitiesChanged ? changedAnnouncements() : [])
         }
-        return watch + regrouped + released + presence + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        return watch + regrouped + released + presence + slides
+            + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
@@ -193,10 +197,13 @@ extension Vocabulary {
             gestures: Gesture.words,
             unknownGesture: GestureName.unknown.rawValue,
             chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text))) },
-            touchModes: TouchMode.allCases.map(\.word),
+            touchModes: TouchMode.allCases.map(\.word)
+                + (configuration.slideIdle == nil ? [] : [TouchModeSet.slideWord]),
             effects: LEDEffect.effects.map(\.word),
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
             presenceStates: configuration.awayAfter == nil ? [] : Presence.State.allCases.map(\.rawValue),
+            slidePhases: configuration.slideIdle == nil
+                ? [] : SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue),
             hasRadios: !configuration.radios.isEmpty,
             hasButtons: configuration.homeAssistant?.hasButtons ?? false)
     }

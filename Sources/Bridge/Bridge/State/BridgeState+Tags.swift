@@ -42,6 +42,7 @@ extension BridgeState {
         case .gear, .battery:
             let commands = reflexes(of: position, gearBefore: gearBefore, batteryBefore: batteryBefore, at: now)
             return commands + publish(publications) + completeFacts(of: position) + settle(position, at: now)
+        case .touchMode(.gesture): return publish(publications) + keepSlide(of: position)
         default: return publish(publications)
         }
     }
@@ -190,7 +191,9 @@ extension BridgeState {
         _ position: Int, publishing events: [Publication], for request: Departure.Request?, at now: Timestamp
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
-        let gestures = releaseHeldGestures(of: id, at: now) + endFind(of: position, isHalting: true)
+        let gestures =
+            releaseHeldGestures(of: id, at: now) + endFind(of: position, isHalting: true)
+            + publish(tags[position].slideInterrupted(at: now))
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }

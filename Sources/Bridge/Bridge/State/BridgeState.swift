@@ -257,7 +257,7 @@ extension BridgeState {
         let foundTags = (found.isDue(at: now.instant) ? foundFacts() : []) + pairingDue(at: now)
         let state = stateReminders.takeDue(at: now.instant) ? presenceFacts.map(\.reminder) : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
-        let idle = due.flatMap { restIfIdle($0, at: now) + motionDue(of: $0, at: now) }
+        let idle = due.flatMap { restIfIdle($0, at: now) + motionDue(of: $0, at: now) + slideDue(of: $0, at: now) }
         let dueDepartures = departures.takeDue(at: now.instant)
         let departed =
             finish(dueDepartures, at: now) + (dueDepartures.isEmpty ? [] : stopReadingFormerAnnouncements())

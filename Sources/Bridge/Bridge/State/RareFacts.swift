@@ -9,6 +9,11 @@ struct RareFacts: Sendable {
     /// The state of the motion sensor, at most one; see ``TagMirror/motion``.
     var motions: [MotionState] = []
 
+    /// The touch mode `slide`, at most one.
+    var slides: [SlideState] = []
+
+    /// The touch mode `slide`; nil until it was used.
+    var slide: SlideState? { slides.first }
     /// The motion sensor; nil until it was used.
     var motion: MotionState? { motions.first }
 }

@@ -47,7 +47,7 @@ extension TagMirror {
 
     var infoFact: Publication { .fact(topics.info, infoDocument) }
 
-    var touchModeFact: Publication { .fact(topics.touchMode, word: touchMode.word) }
+    var touchModeFact: Publication { .fact(topics.touchMode, word: touchModeWord) }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
     var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(tagLED).bytes, kind: .fact) }

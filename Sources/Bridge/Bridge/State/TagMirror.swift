@@ -156,7 +156,10 @@ struct TagMirror: Sendable {
         deadline.lower(to: tagLED.offAt)
         deadline.lower(to: gearLED.offAt)
         deadline.lower(to: radios?.due)
-        if !rareFacts.isEmpty { deadline.lower(to: rareFacts[0].motion?.deadline) }
+        if !rareFacts.isEmpty {
+            deadline.lower(to: rareFacts[0].motion?.deadline)
+            deadline.lower(to: rareFacts[0].slide?.deadline)
+        }
         deadline.lower(to: presence?.deadline)
         return deadline
     }
@@ -204,7 +207,7 @@ extension TagMirror {
         case .battery(let battery): return batteryReported(battery, at: now)
         case .gear(let gear): return gearReported(gear, at: now)
         case .touchMode(let mode): return touchModeReported(mode, at: now)
-        case .touch(let touch): return [touchSample(touch, at: now)]
+        case .touch(let touch): return slideSampled(touch, at: now) ?? [touchSample(touch, at: now)]
         case .fragmentsLost:
             counters.lostFragments += 1
             return statsChanged(at: now)
@@ -256,7 +259,8 @@ extension TagMirror {
         case .state(let isReconnect):
             if isConnected { knownAddress = sighting.address ?? knownAddress }
             if isReconnect { counters.reconnects += 1 }
-            return [availabilityFact, connectionFact(at: now)] + presence
+            return (isConnected ? [] : slideInterrupted(at: now)) + [availabilityFact, connectionFact(at: now)]
+                + presence
                 + (isReconnect ? statsChanged(at: now) : []) + loadChanged(at: now)
         }
     }
@@ -304,13 +308,13 @@ extension TagMirror {
     mutating func gearReported(_ component: Component?, at now: Timestamp) -> [Publication] {
         gear = Timestamped(value: component, at: now)
         if let component { lastGear = TagRecord.Gear(component) } else { gearLED.turnOff() }
-        return [gearFact]
+        return (component == nil ? slideDetached(at: now) : []) + [gearFact]
     }
 
     /// Handles the touch mode of the gear.
     mutating func touchModeReported(_ mode: TouchMode, at now: Timestamp) -> [Publication] {
         touchMode = mode
-        return [touchModeFact] + loadChanged(at: now)
+        return slideConfirmed(mode, at: now) + [touchModeFact] + loadChanged(at: now)
     }
 }
 
@@ -394,10 +398,11 @@ extension TagMirror {
 
     /// Handles the end of the bridge.
     mutating func stop(at now: Timestamp) -> [Publication] {
+        let slide = slideInterrupted(at: now)
         link.stop(at: now)
         let forecast = loadChanged(at: now)
         storeBattery()
-        return [availabilityFact, connectionFact(at: now)] + forecast
+        return slide + [availabilityFact, connectionFact(at: now)] + forecast
     }
 
     /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.

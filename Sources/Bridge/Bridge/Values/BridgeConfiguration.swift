@@ -42,6 +42,8 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var awayAfter: Duration?
     /// The configured signals of `notify/set` (`signals`).
     public var signals: [Signal]
+    /// After which time without a touch the touch mode `slide` ends (`slide.idle_min`); nil while it is disabled.
+    public var slideIdle: Duration?
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
 
@@ -66,8 +68,10 @@ public struct BridgeConfiguration: Equatable, Sendable {
         allowsRawData: Bool = false,
         motion: MotionConfiguration = MotionConfiguration(),
         awayAfter: Duration? = nil,
-        signals: [Signal] = []
+        signals: [Signal] = [],
+        slideIdle: Duration? = nil
     ) {
+        self.slideIdle = slideIdle
         self.radios = radios
         self.offlineAfter = offlineAfter
         self.baseTopic = baseTopic

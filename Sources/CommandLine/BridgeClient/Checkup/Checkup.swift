@@ -84,7 +84,10 @@ struct Checkup: Sendable {
     ///
     /// - Returns: the actions to perform, in this order.
     mutating func handle(_ event: Event, at now: Instant) -> [Action] {
-        if case .message(let topic, let message) = event { note(topic, message) }
+        if case .message(let topic, let message) = event {
+            note(topic, message)
+            if topic == "touch" { facts.slides.add(message, at: now) }
+        }
         switch (state, event) {
         case (.idle, .begin): return begin(0, at: now)
         case (.waiting(let index, let since, let request), .message(let topic, let message)):
@@ -92,6 +95,7 @@ struct Checkup: Sendable {
         case (.waiting(let index, let since, nil), .line):
             return finish(index, .skipped("by you"), since: since, at: now)
         case (.waiting(let index, let since, _), .deadlineReached):
+            if let verdict = steps[index].unfinished(facts) { return finish(index, verdict, since: since, at: now) }
             let text = steps[index].instruction == nil ? "no response" : "nothing was received"
             return finish(
                 index, .missing("\(text) within \(steps[index].limit.components.seconds) s"), since: since, at: now)

@@ -61,6 +61,8 @@ struct CheckupFinding: Hashable, Sendable {
 /// The known facts of the tag while a checkup runs: the latest message of each of its topics.
 struct CheckupFacts: Sendable {
     private var latest: [String: JSONValue]
+    /// The slides over the lines since the tag streams touches.
+    var slides = CheckupSlides()
 
     /// Creates facts from retained messages.
     init(_ latest: [String: JSONValue] = [:]) {
@@ -117,6 +119,8 @@ struct CheckupStep: Sendable {
     var needsTag = true
     /// Returns why the step is skipped; nil: it is not.
     var obstacle: @Sendable (CheckupFacts) -> String? = { _ in nil }
+    /// The verdict when the time is over; nil: nothing was received.
+    var unfinished: @Sendable (CheckupFacts) -> CheckupVerdict? = { _ in nil }
     /// Judges a result or a message; nil: it is not the expected message.
     let judge: @Sendable (JSONValue, CheckupFacts) -> CheckupVerdict?
 

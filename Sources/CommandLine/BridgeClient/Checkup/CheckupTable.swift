@@ -5,7 +5,9 @@ import JacquardProtocol
 enum CheckupTable {
     /// All steps.
     static let steps: [CheckupStep] =
-        connecting + reading + lights + [touchMode, touch, gestureMode] + store + gestures + handling + [sleep, wake]
+        connecting + reading + lights + [touchMode, touch, slides, gestureMode] + store + gestures + handling + [
+            sleep, wake,
+        ]
 
     // MARK: Obstacles
 
@@ -131,15 +133,25 @@ enum CheckupTable {
     private static let touch = CheckupStep(
         name: "touch", title: "touch data", instruction: "Move a finger over the woven lines of the gear",
         work: .observe("touch"), limit: CheckupStep.ownerLimit,
-        obstacle: { facts in
-            if let obstacle = needsGear("touch_data_stream")(facts) { return obstacle }
-            // The result precedes the message on `touch_mode`.
-            return facts["touch_mode/result"]?["status"] == "ok" ? nil : "the gear is not in continuous mode"
-        },
+        obstacle: isStreaming,
         judge: { message, _ in
             let lines = message["lines"]?.elements?.count ?? 0
             return lines == 12 ? .works("12 lines") : .differs("\(lines) lines, expected 12")
         })
+
+    /// The samples are in the recording of the report: how real gear reports a slide is unknown.
+    private static let slides = CheckupStep(
+        name: "slides", title: "slides",
+        instruction: "Slide a finger over all woven lines ten times, fast and slowly, and lift it after each time",
+        work: .observe("touch"), limit: .seconds(60), obstacle: isStreaming,
+        unfinished: { facts in facts.slides.samples == 0 ? nil : .differs(facts.slides.text) },
+        judge: { _, facts in facts.slides.places.count >= CheckupSlides.wanted ? .works(facts.slides.text) : nil })
+
+    private static let isStreaming: @Sendable (CheckupFacts) -> String? = { facts in
+        if let obstacle = needsGear("touch_data_stream")(facts) { return obstacle }
+        // The result precedes the message on `touch_mode`.
+        return facts["touch_mode/result"]?["status"] == "ok" ? nil : "the gear is not in continuous mode"
+    }
 
     private static let gestureMode = CheckupStep(
         name: "gesture_mode", title: "gesture touch mode",

@@ -41,7 +41,8 @@ extension Settings {
             allowsRawData: allowsRawData,
             motion: MotionConfiguration(hasFolder: motion.folder != nil, idle: motion.idle),
             awayAfter: presence.isEnabled ? presence.awayAfter : nil,
-            signals: signals.map(\.signal))
+            signals: signals.map(\.signal),
+            slideIdle: slide.isEnabled ? .seconds(60 * slide.idleMinutes) : nil)
     }
 
     /// For the connections.

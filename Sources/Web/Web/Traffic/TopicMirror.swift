@@ -100,7 +100,7 @@ struct TopicMirror {
         guard levels.count == 3 else {
             return levels.count == 4 && [["battery", "forecast"], ["imu", "sessions"]].contains(Array(levels[2...]))
         }
-        return !["gesture", "touch", "raw", "advertisement", "event", "log"].contains(levels[2])
+        return !["gesture", "touch", "slide", "raw", "advertisement", "event", "log"].contains(levels[2])
     }
 
     /// Handles a new connection to the broker, which sends all retained messages again.

@@ -63,7 +63,7 @@ async def blueprints_are_imported(world: World) -> None:
         shutil.copytree(BLUEPRINTS, world.home.configuration / "blueprints" / "automation" / "jacquard2mqtt")
     found = await world.home.ask("blueprint/list", domain="automation")
     ours = {path: content for path, content in found.items() if path.startswith("jacquard2mqtt/")}
-    require(len(ours) == 4, f"blueprints {sorted(ours)}")
+    require(len(ours) == 5, f"blueprints {sorted(ours)}")
     for path, content in ours.items():
         require("error" not in content, f"{path}: {content.get('error')}")
 
