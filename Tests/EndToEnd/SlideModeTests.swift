@@ -32,13 +32,13 @@ struct SlideModeTests {
             #expect(world.observer.payloads(of: Self.tag + "/touch").isEmpty)
             try await world.simulate("out-of-range 0001")
             try await until("the loss") { world.observer.latest(Self.tag + "/availability") == "offline" }
-            world.observer.forget()
             try await world.simulate("in-range 0001")
-            try await until("the mode again") {
-                world.observer.latest(Self.tag + "/touch_mode") == "slide"
-            }
+            try await until("the mode again") { world.told("touch_mode").count >= 4 }
+            #expect(
+                world.told("touch_mode").compactMap { $0["mode"] as? String }.suffix(2) == ["gesture", "continuous"])
+            try await until("the mode") { world.observer.latest(Self.tag + "/touch_mode") == "slide" }
             try await world.simulate("stroke 0001 90 10")
-            try await until("the other slide") { Self.phases(world).last == "end" }
+            try await until("the other slide") { Self.phases(world).filter { $0 == "end" }.count == 2 }
         }
     }
 }
