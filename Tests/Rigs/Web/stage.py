@@ -110,7 +110,7 @@ class Stage:
 
     def is_heard(self, tag):
         """Whether the newest news of the tag's link is a subscription to its gestures."""
-        news = re.findall(r'"disconnected","tag":"%s"|"channel":"gesture","event":"(?:un)?subscribed","tag":"%s"' % (tag, tag), self.simulator.printed())
+        news = re.findall(r'"disconnected","tag":"%s"|"channel":"notify","event":"(?:un)?subscribed","tag":"%s"' % (tag, tag), self.simulator.printed())
         return bool(news) and "\"subscribed\"" in news[-1]
 
     def publish(self, topic, payload, retain=False):
