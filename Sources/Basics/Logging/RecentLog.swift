@@ -14,7 +14,7 @@ public final class RecentLog: LogSink {
     static let overhead = 128
 
     private let sink: any LogSink
-    private let ring: Mutex<Ring>
+    private let kept: Mutex<RecentRecords>
 
     /// Creates a sink without records.
     ///
@@ -23,7 +23,7 @@ public final class RecentLog: LogSink {
     ///   - begin: the current time. Nothing is known about the time before.
     public init(_ sink: any LogSink, since begin: Instant) {
         self.sink = sink
-        ring = Mutex(Ring(start: begin))
+        kept = Mutex(RecentRecords(start: begin))
     }
 
     /// The threshold of the other sink.
@@ -36,7 +36,7 @@ public final class RecentLog: LogSink {
     public func write(_ record: LogRecord) {
         sink.write(record)
         guard record.time != nil else { return }
-        ring.withLock { $0.append(record) }
+        kept.withLock { $0.append(record) }
     }
 
     /// Returns the kept records from a time on.
@@ -46,47 +46,36 @@ public final class RecentLog: LogSink {
     ///   - earliest: the time.
     /// - Returns: the records, oldest first, and since when they are complete: `earliest`, or later if older records were removed.
     public func records(at threshold: LogLevel, since earliest: Instant) -> (records: [LogRecord], since: Instant) {
-        let (all, start) = ring.withLock { ($0.records, $0.start) }
+        let (all, start) = kept.withLock { ($0.records, $0.start) }
         let selected = all.filter { $0.level >= threshold && ($0.time?.instant ?? start) >= earliest }
         return (selected, max(earliest, start))
     }
 }
 
-/// The kept records in a circular buffer.
-private struct Ring {
+/// The kept records.
+private struct RecentRecords {
     /// Since when the records are complete.
     private(set) var start: Instant
-    private var places = [LogRecord?](repeating: nil, count: RecentLog.most)
-    private var first = 0
-    private var count = 0
+    /// Oldest first. Most bridges log little, so no memory is reserved.
+    private(set) var records: [LogRecord] = []
     private var bytes = 0
 
     init(start: Instant) {
         self.start = start
     }
 
-    /// Oldest first.
-    var records: [LogRecord] { (0..<count).compactMap { places[position($0)] } }
-
     mutating func append(_ record: LogRecord) {
         let size = Self.size(of: record)
-        while count > 0, count == places.count || bytes + size > RecentLog.mostBytes { removeFirst() }
-        places[position(count)] = record
-        count += 1
+        while !records.isEmpty, records.count == RecentLog.most || bytes + size > RecentLog.mostBytes { removeFirst() }
+        records.append(record)
         bytes += size
     }
 
     private mutating func removeFirst() {
-        if let record = places[first] {
-            bytes -= Self.size(of: record)
-            start = record.time?.instant ?? start
-        }
-        places[first] = nil
-        first = position(1)
-        count -= 1
+        let record = records.removeFirst()
+        bytes -= Self.size(of: record)
+        start = record.time?.instant ?? start
     }
-
-    private func position(_ index: Int) -> Int { (first + index) % places.count }
 
     private static func size(of record: LogRecord) -> Int {
         record.metadata.reduce(record.label.utf8.count + record.message.utf8.count + RecentLog.overhead) {
