@@ -18,7 +18,9 @@ GESTURES, COMMANDS = 20, 5
 STATE, INFO = "jacquard/bridge/fleet/state", "jacquard/bridge/fleet/info"
 # A failure has ended when everything was right for so many seconds: longer than a request of a NATS node to its cluster.
 STABLE = 5
-# The longest failure.
+# The longest failure. Some last until the node is back, for every client of the servers.
+FAILURE = 60
+# The longest return.
 PATIENCE = 120
 # How long nodes may wait for one that was cut off: 1.25 times the 10 s after which they notice it.
 WAITING = 12.5
@@ -208,7 +210,7 @@ class Rig:
         }
         # The time of a condition is that after which it stays true.
         watches = {name: Watch(condition) for name, condition in conditions.items()}
-        while time.monotonic() < began + PATIENCE and any(watch.age() < STABLE for watch in watches.values()):
+        while time.monotonic() < began + FAILURE and any(watch.age() < STABLE for watch in watches.values()):
             time.sleep(0.1)
         times = {name: round(watch.stop() - began, 2) for name, watch in watches.items()}
         control.stop()
