@@ -10,10 +10,8 @@ import Time
 struct PeerBridges: Sendable {
     private struct Peer {
         var isOnline = false
-        /// When it went offline; nil while it is online, and if this bridge cannot know it.
+        /// When this bridge has learned that it is offline; kept until its first document after its return.
         var offlineSince: Instant?
-        /// When this bridge has learned that it is offline, also from a stored state; kept until its first document after its return.
-        var absentSince: Instant?
         /// The number of its session at the broker, according to its document.
         var session: Int64 = 1
         /// When the broker lost its sessions; nil after the bridge has connected again.
@@ -158,13 +156,13 @@ struct PeerBridges: Sendable {
         }
         if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
         peer.session = document?["session"]?.integer ?? 1
-        let absentSince = peer.absentSince
-        if peer.isOnline { peer.absentSince = nil }
+        let offlineSince = peer.offlineSince
+        if peer.isOnline { peer.offlineSince = nil }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
-        if let old, peer.session > old.session { change.missedSince = absentSince }
+        if let old, peer.session > old.session { change.missedSince = offlineSince }
         return change
     }
 
@@ -203,7 +201,6 @@ struct PeerBridges: Sendable {
             peers[name]?.isProven = false
             // It may have been back meanwhile.
             peers[name]?.offlineSince = nil
-            peers[name]?.absentSince = nil
             peers[name]?.mayRepeatInfo = true
             peers[name]?.mayRepeatState = true
         }
@@ -259,15 +256,15 @@ struct PeerBridges: Sendable {
         if !peer.isOnline { peer.connected = [] }
         // Its next document requires a response, also if it equals the one from before its connection.
         peer.elsewhere = []
-        let offlineSince = old?.offlineSince
         let sessionLostAt = isProof && peer.isOnline ? peer.sessionLostAt : nil
         if sessionLostAt != nil { peer.sessionLostAt = nil }
-        if peer.isOnline { peer.offlineSince = nil } else if old?.isOnline == true { peer.offlineSince = now }
-        if !peer.isOnline, peer.absentSince == nil { peer.absentSince = now }
+        if !peer.isOnline, peer.offlineSince == nil || old?.isOnline == true { peer.offlineSince = now }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
-        if peer.isOnline, let since = offlineSince, now - since >= Self.sessionExpiry { change.missedSince = since }
+        if peer.isOnline, let since = peer.offlineSince, now - since >= Self.sessionExpiry {
+            change.missedSince = since
+        }
         if let sessionLostAt { change.missedSince = sessionLostAt }
         return change
     }
