@@ -21,8 +21,7 @@ struct StatusCommand: ClientCommand {
         let progress = Progress(context.printer)
         let (facts, overview) = try await context.withSession { session throws(ClientFailure) in
             defer { progress.end() }
-            progress.say("reading what the broker retains")
-            let facts = try await RetainedFacts.read(topics, session)
+            let facts = try await RetainedFacts.read(topics, session, progress)
             // Only the bridge knows which other tags it receives.
             let isOnline = facts.bridge("state")?.string == "online"
             return (facts, isOnline ? try await TagOverview.read(session, progress) : nil)
@@ -44,8 +43,7 @@ struct StatusCommand: ClientCommand {
         let progress = Progress(context.printer)
         let bridges = try await context.withSession { session throws(ClientFailure) in
             defer { progress.end() }
-            progress.say("reading what the broker retains")
-            return try await RetainedFacts.readAll(context.topics, session)
+            return try await RetainedFacts.readAll(context.topics, session, progress)
         }
         guard !bridges.isEmpty else { throw .bridgeUnknown(context.topics.instance) }
         let now = WallClock.unixMilliseconds
@@ -109,6 +107,17 @@ struct RetainedFacts: Equatable, Sendable {
         self.topics = topics
     }
 
+    /// Reads the retained messages from the broker, and says so.
+    @LoopActor
+    static func read(
+        _ topics: BridgeTopics, _ session: BrokerSession, _ progress: Progress
+    ) async throws(ClientFailure) -> RetainedFacts {
+        progress.say(reading)
+        return try await read(topics, session)
+    }
+
+    private static let reading = "reading what the broker retains"
+
     /// Reads the retained messages from the broker.
     ///
     /// Some brokers send no retained messages for a wildcard (RabbitMQ before 3.13). Therefore the topics of the bridge, and
@@ -125,12 +134,14 @@ struct RetainedFacts: Equatable, Sendable {
         return facts
     }
 
-    /// Reads the retained messages of all bridges with the same base topic.
+    /// Reads the retained messages of all bridges with the same base topic, and says so.
     ///
     /// - Returns: the bridges that have a state, sorted by name.
     @LoopActor
-    static func readAll(_ topics: BridgeTopics, _ session: BrokerSession) async throws(ClientFailure) -> [RetainedFacts]
-    {
+    static func readAll(
+        _ topics: BridgeTopics, _ session: BrokerSession, _ progress: Progress
+    ) async throws(ClientFailure) -> [RetainedFacts] {
+        progress.say(reading)
         let messages = try await session.snapshot(
             of: topics.factsOfBridge + topics.factsOfEveryBridge + [topics.everything(of: nil)])
         let instances = messages.filter { $0.isRetained && !$0.payload.isEmpty }

@@ -35,8 +35,7 @@ struct WhyCommand: ClientCommand {
         on id: String, _ session: BrokerSession, _ progress: Progress
     ) async throws(ClientFailure) -> WhyReport {
         defer { progress.end() }
-        progress.say("reading what the broker retains")
-        let facts = try await RetainedFacts.read(session.topics, session)
+        let facts = try await RetainedFacts.read(session.topics, session, progress)
         let now = WallClock.unixMilliseconds
         guard facts.bridge("state")?.string == "online" else { return WhyReport(id, offline: facts, at: now) }
         do throws(ClientFailure) {

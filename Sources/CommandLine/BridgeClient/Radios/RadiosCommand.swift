@@ -26,8 +26,7 @@ struct RadiosCommand: ClientCommand {
         let progress = Progress(context.printer)
         let facts = try await context.withSession { session throws(ClientFailure) in
             defer { progress.end() }
-            progress.say("reading what the broker retains")
-            return try await RetainedFacts.read(context.topics, session)
+            return try await RetainedFacts.read(context.topics, session, progress)
         }
         guard facts.bridge("state") != nil || facts.bridge("adapter") != nil else {
             throw .bridgeUnknown(context.topics.instance, others: facts.otherBridges)
