@@ -89,7 +89,7 @@ public struct DiscoveryMessage: Hashable, Sendable {
 public struct DiscoveryDocuments: Sendable {
     let topics: DiscoveryTopics
     private let bridge: DiscoveredBridge
-    private let words: Vocabulary
+    var words: Vocabulary
     /// The serials of the tags that the latest scan has found, and that can be paired.
     var foundSerials: [String] = []
     /// The ids of tags with a motion sensor.

@@ -54,9 +54,7 @@ public struct HomeAssistantDiscovery: Sendable {
 
     /// Uses changed words from now on.
     public mutating func adopt(_ words: Vocabulary) {
-        var changed = DiscoveryDocuments(documents.topics, bridge, words)
-        (changed.foundSerials, changed.motionTags) = (documents.foundSerials, documents.motionTags)
-        documents = changed
+        documents.words = words
         templates = [:]
     }
 

@@ -19,7 +19,7 @@ struct RadioSetup {
         keyFile = "\(folder)/\(String(ssh.host.map { $0 == ":" ? "-" : $0 }))"
     }
 
-    /// What the other computer runs. Nothing of it depends on the target: the line comes from standard input.
+    /// The command for the other computer. Nothing of it depends on the target: the line comes from standard input.
     static let remote =
         "umask 077; mkdir -p .ssh; read -r line; grep -qxF -- \"$line\" .ssh/authorized_keys 2>/dev/null"
         + " || printf '%s\\n' \"$line\" >> .ssh/authorized_keys"
@@ -38,7 +38,7 @@ struct RadioSetup {
             "In .ssh/authorized_keys of \(ssh.user ?? "your user") there, one line with the key of \(keyFile).pub:",
             "  \(publicKey.map(Self.line) ?? Self.line(of: "ssh-ed25519 ..."))",
             "In the configuration, below bluetooth:",
-            "  radios: [{ ssh: \(ssh.target), identity_file: \(keyFile) }]",
+            item,
             "Then: jacquard2mqtt doctor. To do the first three steps: add --run, as root.",
         ]
     }
@@ -50,6 +50,9 @@ struct RadioSetup {
             "steps": .array(lines.map(JSONValue.string)),
         ]
     }
+
+    /// The line of the configuration.
+    private var item: String { "  radios: [{ ssh: \(ssh.target), identity_file: \(keyFile) }]" }
 
     private var publicKey: String? {
         guard let file = try? FileContents(path: keyFile + ".pub", limit: 4096) else { return nil }
@@ -70,7 +73,6 @@ struct RadioSetup {
         try step(RadioSettings.SSH.program, arguments, input: Self.line(of: publicKey) + "\n")
         give(to: "jacquard2mqtt", [ssh.knownHostsFile])
         let text = "\(ssh.host) is ready. In the configuration, below bluetooth:"
-        let item = "  radios: [{ ssh: \(ssh.target), identity_file: \(keyFile) }]"
         printer.show(["status": "ok", "identity_file": .string(keyFile)], [text, item, "Then: jacquard2mqtt doctor"])
     }
 
