@@ -21,7 +21,7 @@ public enum Subprocess {
     public struct Ending: Hashable, Sendable {
         /// The exit status; nil if the program could not be started, or was killed.
         public var status: Int32?
-        /// What it wrote to standard error; empty if it was killed at its time limit.
+        /// Its standard error; empty if it was killed at its time limit.
         public var errors: String
 
         /// Creates an ending.

@@ -77,7 +77,7 @@ enum RadioCheck {
     }
 }
 
-/// What was found about one radio.
+/// The result for one radio.
 private struct RadioResult {
     let verdict: Finding.Verdict
     let text: String

@@ -51,7 +51,7 @@ public struct Adapter: Hashable, Sendable {
 public struct AdapterFault: Hashable, Sendable {
     /// Whether another program uses the adapter, which serves one only.
     public let isTaken: Bool
-    /// What is wrong, and what to do about it if the user has to do something.
+    /// The error, and the remedy if the user has to do something.
     public let text: String
 
     /// Creates a fault.

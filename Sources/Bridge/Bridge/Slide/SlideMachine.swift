@@ -6,14 +6,14 @@ public import Time
 /// Pure: the driver passes samples, and calls ``deadlineReached(at:)`` at the ``deadline``. Each `begin` is followed by
 /// exactly one `end`.
 public struct SlideMachine: Hashable, Sendable {
-    /// What the finger does.
+    /// The phase of a slide.
     public enum Phase: String, Hashable, Sendable, CaseIterable {
         case begin, move, hold, end
     }
 
     /// An event.
     public struct Event: Hashable, Sendable {
-        /// What the finger does.
+        /// The phase.
         public let phase: Phase
         /// The place, 0 (first line) to 100 (last line).
         public let position: Int
@@ -23,7 +23,7 @@ public struct SlideMachine: Hashable, Sendable {
         public let strength: Int
     }
 
-    /// What touches the lines. A finger covers a few lines at once; folds of the worn cloth are wide, or grow slowly.
+    /// The contact with the lines. A finger covers a few lines at once; folds of the worn cloth are wide, or grow slowly.
     private enum Contact: Hashable {
         case none
         /// Something touches the lines since this time, and the latest samples could be those of a finger.
@@ -175,7 +175,7 @@ extension SlideMachine.Finger {
     }
 }
 
-/// What a sample of the lines shows.
+/// The touch in a sample of the lines.
 private struct LineTouch {
     /// The strongest line.
     let peak: Int

@@ -185,6 +185,6 @@ struct TagFindings {
 }
 
 extension Finding {
-    /// What was found, and the first remedy.
+    /// The result, and the first remedy.
     fileprivate var sentence: String { ([found] + remedies.prefix(1)).joined(separator: ". ") }
 }

@@ -2,7 +2,7 @@ import Text
 
 /// One radio of the list `bluetooth.radios`.
 public struct RadioSettings: Hashable, Sendable {
-    /// Where the radio is.
+    /// The place of a radio.
     public enum Place: Hashable, Sendable {
         /// An adapter of this host.
         case here
@@ -51,7 +51,7 @@ public struct RadioSettings: Hashable, Sendable {
 
     /// The name in topics and logs.
     public var name: String
-    /// Where it is.
+    /// Its place.
     public var place = Place.here
     /// The adapter there. A proxy is one itself.
     public var adapter = Settings.Bluetooth.Adapter.automatic

@@ -37,7 +37,7 @@ struct CheckupSlides: Sendable {
         }
     }
 
-    /// What was found, for people.
+    /// The result, for people.
     var text: String {
         let all = places.flatMap { [$0.first, $0.last] }
         guard let least = all.min(), let most = all.max() else { return "no slide in \(samples) samples" }

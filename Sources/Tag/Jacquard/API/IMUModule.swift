@@ -23,7 +23,7 @@ extension IMUSamplingRate {
     }
 }
 
-/// What the tag collects. Source: JacquardSDKiOS, `DataCollectionMode`, with its numbers.
+/// The destination of the data that the tag collects. Source: JacquardSDKiOS, `DataCollectionMode`, with its numbers.
 public enum DataCollectionMode: Int32, Hashable, Sendable {
     /// Nothing.
     case none = 0
@@ -86,7 +86,7 @@ public final class IMUModule: LoadableModule {
         return status.status
     }
 
-    /// What the tag collects, or what it collected last. It is right only while ``checkStatus()`` is `logging`.
+    /// The present destination of the data, or the last one. It is right only while ``checkStatus()`` is `logging`.
     ///
     /// Reads the value that this module, and Google's SDKs, write when they start something: the iOS SDK a number, the Android
     /// SDK a text with the numbers of the protocol.
