@@ -6,7 +6,7 @@ import json
 import time
 
 from programs import wait_for
-from stage import Client, Stream, require
+from stage import Client, Stream, all_online, require
 from truth import other_tab, tab
 
 CARD = "return [...document.querySelectorAll('.card')].find(card => card.innerText.includes('gone1'))?.innerText.replace(/\\s+/g, ' ') ?? ''"
@@ -98,7 +98,7 @@ def removed_bridge(run):
     try:
         page.wait_for_script(CARD + ".includes('connected')", "the tag is connected")
         page.wait_for("gone online")
-        online = int(page.text().split(" online")[0].split()[-1])
+        online = all_online(page)
         stage.publish("jacquard/bridge/gone/state", "", retain=True)
         page.wait_for_script(CARD + ".includes('bridge not known')", "the bridge is gone")
         page.wait_for("%d online, 1 offline" % (online - 1))

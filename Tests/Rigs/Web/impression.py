@@ -6,6 +6,7 @@ import json
 import time
 
 from browser import ENTER
+from programs import wait_for
 from stage import require
 from using import led_lines
 
@@ -82,7 +83,7 @@ def cards(run):
         before = len(led_lines(stage, "0001"))
         page.run("[...document.querySelectorAll('.card')].find(card => card.innerText.includes('0001')).querySelector('button').click()")
         page.wait_for("ok, answered in")
-        require(len(led_lines(stage, "0001")) > before, "the LED does not play")
+        wait_for("the tag plays", lambda: len(led_lines(stage, "0001")) > before)
         known = page.run(count)[0]
         for number in range(8 - known):
             add(number)
@@ -93,11 +94,9 @@ def cards(run):
         add(9)
         page.wait_for_script(count + ".join() === '0,9'", "a table of nine")
         shown = "return [...document.querySelectorAll('#tags thead th')].filter(head => head.getClientRects().length).map(head => head.innerText)"
-        heads = page.run(shown)
-        require("Reconnects" not in heads and "Lost" not in heads and "Last gesture" in heads, "columns: %s" % heads)
+        wait_for("no rare columns", lambda: {"Reconnects", "Lost", "Last gesture"} & set(page.run(shown)) == {"Last gesture"})
         page.run("[...document.querySelectorAll('label')].find(label => label.innerText.startsWith('reconnects')).querySelector('input').click()")
-        heads = page.run(shown)
-        require("Reconnects" in heads and "Lost" in heads, "columns: %s" % heads)
+        wait_for("the rare columns", lambda: {"Reconnects", "Lost"} <= set(page.run(shown)))
         page.run("[...document.querySelectorAll('label')].find(label => label.innerText.startsWith('reconnects')).querySelector('input').click()")
         stage.publish(topics.pop(), "", retain=True)
         page.wait_for_script(count + ".join() === '8,0'", "eight cards again")

@@ -44,6 +44,12 @@ def prints(program, pattern, seconds=20):
     return wait_for("%s prints %s" % (program.name, pattern), look, seconds)
 
 
+def all_online(browser):
+    """Waits until the page in front counts no tag that is offline, and returns how many are online."""
+    counts = "return document.getElementById('totals').innerText.match(/^\\d+ tags?, (\\d+) online(?!, \\d+ offline)/)?.[1]"
+    return int(browser.wait_for_script(counts, "all tags are online", 60))
+
+
 class Page(Program):
     """The page's server, which serves when this returns."""
 

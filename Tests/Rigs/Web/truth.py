@@ -9,7 +9,7 @@ import threading
 import time
 
 from programs import wait_for
-from stage import Failure, require
+from stage import all_online, require
 
 ALERT = "return document.getElementById('alert').hidden ? '' : document.getElementById('alert').innerText"
 # The page has nothing to read out again: its live region is the same.
@@ -94,10 +94,14 @@ def tab(browser, handle):
     browser.call("POST", "/window", {"handle": handle})
 
 
-def title(browser, handle=None):
+def title(browser, handle):
     """The title of a tab, which stays in the background."""
-    handle = handle or browser.call("GET", "/window")
     return [each["title"] for each in browser.command("Target.getTargets")["targetInfos"] if each["targetId"] == handle][0]
+
+
+def wait_for_title(browser, beginning, seconds=5):
+    """Waits until the title of the tab in front begins with a text."""
+    browser.wait_for_script("return document.title.startsWith(%r)" % beginning, "the title %s" % beginning, seconds)
 
 
 def tabs(run):
@@ -126,7 +130,7 @@ def tabs(run):
         for handle in handles:
             tab(browser, handle)
             browser.wait_for("brush in", 2)
-        require(len(relay.streams) == 3, "%d streams" % len(relay.streams))
+        wait_for("one stream for each browser still", lambda: len(relay.streams) == 3, 10)
         print("  8 tabs, 2 browsers and a phone: %d streams" % len(relay.streams))
     finally:
         for each in (browser, second, phone):
@@ -141,8 +145,7 @@ def background(run):
     try:
         login(run, browser, relay.port)
         first = browser.call("GET", "/window")
-        require(title(browser).startswith("2 online") or title(browser).startswith("3 online"), title(browser))
-        total = int(title(browser).split()[0])
+        total = all_online(browser)
         # Another page of the same browser is visible.
         other_tab(browser, "http://127.0.0.1:%d/" % relay.port)
         browser.wait_for("attic ok")
@@ -203,7 +206,7 @@ def hanging_broker(run):
         require(took >= 10, "the page says 20 s after %.1f s" % took)
         shown = page.text().split("Tags")[0]
         require("online" not in shown and "state not known" in shown, "the header: %s" % shown)
-        require(title(page).startswith("not connected"), "the title: %s" % title(page))
+        wait_for_title(page, "not connected")
         require(len(page.run("return window.spoken")) == 1, "read out: %s" % page.run("return window.spoken"))
         print("  a broker that hangs: shown after %.1f s" % noticed)
     finally:
@@ -231,7 +234,7 @@ def silent_network(run):
         require(took < 15, "noticed after %.1f s" % took)
         browser.wait_for("at least 10 s old", 10)
         require("waiting for the tag" not in browser.text(), "a command that was not sent waits for the tag")
-        require(title(browser).startswith("not connected"), "the title: %s" % title(browser))
+        wait_for_title(browser, "not connected")
         print("  a network that drops everything: shown after %.1f s" % took)
         relay.drops = False
         browser.wait_for("attic ok", 30)
