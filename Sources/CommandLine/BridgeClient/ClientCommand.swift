@@ -172,7 +172,7 @@ struct ClientAction: CommandAction {
             configuration: configuration,
             printer: Printer(
                 isJSON: options.isJSON, style: TerminalStyle(options.color, environment: context.environment),
-                hint: CommandHint(config: options.config, commands: context.commands)),
+                hint: CommandHint(config: options.config, commands: context.commands())),
             busAddress: SystemBus.address(context.environment),
             interruption: Interruption(),
             log: Logger("client", to: StreamSink(level: .error)))

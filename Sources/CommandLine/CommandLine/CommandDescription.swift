@@ -105,9 +105,14 @@ public enum Completion: Hashable, Sendable {
 }
 
 /// One row of a table of commands: its description, and how its arguments become a value.
+///
+/// The description is made when it is used: a process that runs for months keeps no help in its memory.
 public struct Command<Invocation>: Sendable {
-    /// The description.
-    public let description: CommandDescription
+    /// The first word of the command line; empty for a program without commands.
+    public let name: String
+    /// Names that are accepted for one version.
+    let formerNames: [String]
+    private let describe: @Sendable () -> CommandDescription
     /// Makes a value of the arguments.
     let invocation: @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
 
@@ -126,14 +131,28 @@ public struct Command<Invocation>: Sendable {
     ///   - formerNames: names that are accepted for one version.
     ///   - invocation: makes a value of the arguments.
     public init(
-        name: String, summary: String, details: [String], options: [OptionDescription] = [],
-        operands: [OperandDescription] = [], values: [String] = [], json: [String] = [], examples: [String] = [],
+        name: String, summary: String, details: @autoclosure @escaping @Sendable () -> [String],
+        options: @autoclosure @escaping @Sendable () -> [OptionDescription] = [],
+        operands: @autoclosure @escaping @Sendable () -> [OperandDescription] = [],
+        values: @autoclosure @escaping @Sendable () -> [String] = [],
+        json: @autoclosure @escaping @Sendable () -> [String] = [],
+        examples: @autoclosure @escaping @Sendable () -> [String] = [],
         isHidden: Bool = false, formerNames: [String] = [],
         invocation: @escaping @Sendable (ParsedArguments) throws(CommandLineError) -> Invocation
     ) {
-        description = CommandDescription(
-            name: name, summary: summary, details: details, options: options, operands: operands,
-            values: values, json: json, examples: examples, isHidden: isHidden, formerNames: formerNames)
+        self.name = name
+        self.formerNames = formerNames
+        describe = {
+            CommandDescription(
+                name: name, summary: summary, details: details(), options: options(), operands: operands(),
+                values: values(), json: json(), examples: examples(), isHidden: isHidden, formerNames: formerNames)
+        }
         self.invocation = invocation
     }
+
+    /// The description.
+    public var description: CommandDescription { describe() }
+
+    /// Whether it is the one row of a program without commands.
+    var isProgram: Bool { name.isEmpty }
 }

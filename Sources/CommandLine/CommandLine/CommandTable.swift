@@ -44,12 +44,12 @@ public struct CommandTable<Invocation>: Sendable {
     ///   - program: the program.
     ///   - command: its options and operands; the name is empty.
     public init(program: ProgramDescription, command: Command<Invocation>) {
-        precondition(command.description.isProgram, "a program without commands has a row without a name")
+        precondition(command.isProgram, "a program without commands has a row without a name")
         self.init(program: program, commands: [command])
     }
 
     /// The row of a program without commands; nil for a program with commands.
-    private var programCommand: Command<Invocation>? { commands.first(where: \.description.isProgram) }
+    private var programCommand: Command<Invocation>? { commands.first(where: \.isProgram) }
 
     /// All commands except hidden ones, including `help`, in the order of the help.
     public var descriptions: [CommandDescription] { allDescriptions.filter { !$0.isHidden } }
@@ -90,20 +90,34 @@ public struct CommandTable<Invocation>: Sendable {
     /// - Throws: `CommandLineError` if they have no meaning.
     public func parse(_ arguments: [String]) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
         if let programCommand { return try Self.parse(arguments, programCommand) }
+        if let first = arguments.first, let command = command(first) {
+            return try parse(arguments.dropFirst(), command.description, command)
+        }
         let parser = ArgumentParser(commands: allDescriptions)
         let arguments = parser.withCommandFirst(arguments)
         guard let first = arguments.first else { throw CommandLineError(message: "a command is missing") }
         if let common = Self.common(first, topic: nil) { return common }
         guard let description = parser.command(first) else { throw parser.unknown(first) }
-        let rest = arguments.dropFirst()
+        return try parse(arguments.dropFirst(), description, command(first))
+    }
+
+    /// The row with a name or a former name.
+    private func command(_ name: String) -> Command<Invocation>? {
+        commands.first { $0.name == name } ?? commands.first { $0.formerNames.contains(name) }
+    }
+
+    /// Parses the words after a command, which is `help` if it has no row.
+    private func parse(
+        _ rest: ArraySlice<String>, _ description: CommandDescription, _ command: Command<Invocation>?
+    ) throws(CommandLineError) -> ParsedCommandLine<Invocation> {
         // `--help` takes precedence over errors of the other words.
         for word in rest.prefix(while: { $0 != "--" }) {
             if let common = Self.common(word, topic: description.name) { return common }
         }
         do {
             let arguments = try ArgumentParser.read(rest, for: description)
-            guard let command = commands.first(where: { $0.description.name == description.name }) else {
-                return .help(topic: try parser.topic(arguments))
+            guard let command else {
+                return .help(topic: try ArgumentParser(commands: allDescriptions).topic(arguments))
             }
             return .command(try command.invocation(arguments))
         } catch {

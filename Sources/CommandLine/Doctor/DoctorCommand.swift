@@ -28,7 +28,7 @@ struct DoctorCommand: CommandAction, Hashable {
             busAddress: SystemBus.address(context.environment),
             stateFolder: StatePath.path(option: state, environment: context.environment),
             log: Logger("doctor", to: MemorySink(level: .error)))
-        let hint = CommandHint(config: options.config, commands: context.commands)
+        let hint = CommandHint(config: options.config, commands: context.commands())
         let printer = Printer(
             isJSON: options.isJSON, style: TerminalStyle(options.color, environment: context.environment))
         return LoopRun.exitCode {

@@ -15,11 +15,11 @@ public protocol CommandAction: Sendable {
 public struct CommandContext: Sendable {
     /// The environment variables of the process.
     public let environment: [String: String]
-    /// The commands of the program.
-    public let commands: [CommandDescription]
+    /// Makes the descriptions of the program's commands.
+    public let commands: @Sendable () -> [CommandDescription]
 
     /// Creates a context.
-    public init(environment: [String: String], commands: [CommandDescription]) {
+    public init(environment: [String: String], commands: @escaping @Sendable () -> [CommandDescription]) {
         self.environment = environment
         self.commands = commands
     }
@@ -37,7 +37,7 @@ public enum CommandProgram {
         do throws(CommandLineError) {
             switch try table.parse(arguments) {
             case .command(let action):
-                let context = CommandContext(environment: environment, commands: table.descriptions)
+                let context = CommandContext(environment: environment, commands: { table.descriptions })
                 return action.run(in: context)
             case .help(let topic): OutputChannel.standardOutput.write(table.help(for: topic))
             case .version: OutputChannel.standardOutput.write("\(name) \(Version.current)")

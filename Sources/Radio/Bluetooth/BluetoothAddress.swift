@@ -6,11 +6,8 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: nil if the text has another format.
     public init?(_ text: some StringProtocol) {
-        let groups = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard groups.count == 6, groups.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
-            return nil
-        }
-        guard let bits = UInt64(groups.joined(), radix: 16) else { return nil }
+        var digits = HexadecimalGroups(text.utf8, separator: UInt8(ascii: ":"))
+        guard let bits = digits.number([2, 2, 2, 2, 2, 2]), digits.isAtEnd else { return nil }
         self.bits = bits
     }
 
@@ -25,6 +22,52 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address in upper case, such as `F0:00:00:00:00:01`.
     public var description: String {
         bits.hexadecimal(groups: [2, 2, 2, 2, 2, 2], separator: ":", isUppercase: true)
+    }
+}
+
+/// Reads numbers in hexadecimal, in either case, from groups of digits with separators between them.
+///
+/// Each device, service and characteristic that BlueZ lists has a UUID: the bytes are read once, without strings in between.
+struct HexadecimalGroups<Bytes: Sequence<UInt8>> {
+    private var bytes: Bytes.Iterator
+    private let separator: UInt8
+    private var isFirst = true
+
+    init(_ bytes: Bytes, separator: UInt8) {
+        self.bytes = bytes.makeIterator()
+        self.separator = separator
+    }
+
+    /// Reads groups of these lengths; 16 digits at most.
+    ///
+    /// - Returns: the number with all digits; nil if the text has another format.
+    mutating func number(_ lengths: [Int]) -> UInt64? {
+        var number: UInt64 = 0
+        for length in lengths {
+            if !isFirst {
+                guard bytes.next() == separator else { return nil }
+            }
+            isFirst = false
+            for _ in 0..<length {
+                guard let byte = bytes.next(), let digit = Self.value(of: byte) else { return nil }
+                number = number << 4 | digit
+            }
+        }
+        return number
+    }
+
+    /// Whether nothing is left.
+    var isAtEnd: Bool {
+        mutating get { bytes.next() == nil }
+    }
+
+    private static func value(of digit: UInt8) -> UInt64? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(digit - UInt8(ascii: "A") + 10)
+        default: nil
+        }
     }
 }
 
@@ -62,13 +105,8 @@ public struct BluetoothUUID: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: nil if the text has another format.
     public init?(_ text: some StringProtocol) {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
-        guard groups.allSatisfy({ $0.allSatisfy(\.isHexDigit) }) else { return nil }
-        guard
-            let high = UInt64(groups[0...2].joined(), radix: 16),
-            let low = UInt64(groups[3...4].joined(), radix: 16)
-        else { return nil }
+        var digits = HexadecimalGroups(text.utf8, separator: UInt8(ascii: "-"))
+        guard let high = digits.number([8, 4, 4]), let low = digits.number([4, 12]), digits.isAtEnd else { return nil }
         self.high = high
         self.low = low
     }
