@@ -6,19 +6,19 @@ public enum JSONText {
     ///
     /// - Returns: UTF-8; `null` for a document with a number that is not finite, which JSON does not have.
     public static func bytes(of document: some Encodable) -> [UInt8] {
-        node(of: document)?.bytes(indentation: nil) ?? Array("null".utf8)
+        nodes(of: document)?.bytes(indentation: nil) ?? Array("null".utf8)
     }
 
     /// The document on lines for people, indented by two spaces.
     public static func indentedBytes(of document: some Encodable) -> [UInt8] {
-        node(of: document)?.bytes(indentation: 0) ?? Array("null".utf8)
+        nodes(of: document)?.bytes(indentation: 0) ?? Array("null".utf8)
     }
 
-    private static func node(of document: some Encodable) -> JSONNode? {
-        let node = JSONNode()
+    private static func nodes(of document: some Encodable) -> JSONNodes? {
+        let nodes = JSONNodes()
         do {
-            try document.encode(to: NodeEncoder(node: node))
-            return node
+            try document.encode(to: NodeEncoder(nodes: nodes, node: JSONNodes.root))
+            return nodes
         } catch {
             return nil
         }

@@ -1,38 +1,41 @@
 /// Encodes into a node. Paths are not kept: a document of ours fails nowhere but at a number that is not finite.
 struct NodeEncoder: Encoder {
-    let node: JSONNode
+    let nodes: JSONNodes
+    let node: Int
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        node.beginObject()
-        return KeyedEncodingContainer(NodeMembers(node: node))
+        nodes.beginObject(node)
+        return KeyedEncodingContainer(NodeMembers(nodes: nodes, node: node))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        node.beginArray()
-        return NodeElements(node: node)
+        nodes.beginArray(node)
+        return NodeElements(nodes: nodes, node: node)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
 extension NodeEncoder: SingleValueEncodingContainer {
-    func encodeNil() { node.set(word: "null") }
-    func encode(_ value: Bool) { node.set(word: value ? "true" : "false") }
-    func encode(_ value: String) { node.set(string: value) }
-    func encode(_ value: Double) throws { try node.set(number: value) }
-    func encode(_ value: Float) throws { try node.set(number: value) }
-    func encode(_ value: some FixedWidthInteger & Encodable) { node.set(number: value) }
+    func encodeNil() { nodes.set(node, word: "null") }
+    func encode(_ value: Bool) { nodes.set(node, word: value ? "true" : "false") }
+    func encode(_ value: String) { nodes.set(node, string: value) }
+    func encode(_ value: Double) throws { try nodes.set(node, number: value) }
+    func encode(_ value: Float) throws { try nodes.set(node, number: value) }
+    func encode(_ value: some FixedWidthInteger & Encodable) { nodes.set(node, number: value) }
     func encode(_ value: some Encodable) throws { try value.encode(to: self) }
 }
 
 /// The members of an object.
 struct NodeMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let node: JSONNode
+    let nodes: JSONNodes
+    let node: Int
     var codingPath: [any CodingKey] { [] }
 
-    private func member(_ key: some CodingKey) -> NodeEncoder { NodeEncoder(node: node.member(key.stringValue)) }
+    private func member(_ key: some CodingKey) -> NodeEncoder { member(key.stringValue) }
+    private func member(_ key: String) -> NodeEncoder { NodeEncoder(nodes: nodes, node: nodes.member(key, of: node)) }
 
     func encodeNil(forKey key: Key) { member(key).encodeNil() }
     func encode(_ value: Bool, forKey key: Key) { member(key).encode(value) }
@@ -49,17 +52,18 @@ struct NodeMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
-    func superEncoder() -> any Encoder { NodeEncoder(node: node.member("super")) }
+    func superEncoder() -> any Encoder { member("super") }
     func superEncoder(forKey key: Key) -> any Encoder { member(key) }
 }
 
 /// The elements of a list.
 struct NodeElements: UnkeyedEncodingContainer {
-    let node: JSONNode
+    let nodes: JSONNodes
+    let node: Int
     var codingPath: [any CodingKey] { [] }
-    var count: Int { node.count }
+    var count: Int { nodes.count(of: node) }
 
-    private func element() -> NodeEncoder { NodeEncoder(node: node.element()) }
+    private func element() -> NodeEncoder { NodeEncoder(nodes: nodes, node: nodes.element(of: node)) }
 
     func encodeNil() { element().encodeNil() }
     func encode(_ value: Bool) { element().encode(value) }

@@ -68,8 +68,8 @@ struct ObjectTree {
     private(set) var characteristics: [String: CharacteristicObject] = [:]
     /// The paths of the services and characteristics of each device, by the device's path.
     private var gattObjects: [String: [String]] = [:]
-    /// The paths of the connected devices. Counting them among thousands of devices would be slow.
-    private var connectedDevices: Set<String> = []
+    /// The paths of the connected devices of each adapter. Counting them at each link would be slow.
+    private var connectedDevices: [String: Set<String>] = [:]
     /// Paths of the devices with each address, one per adapter. An index for requests.
     private var paths: [BluetoothAddress: Set<String>] = [:]
 
@@ -108,7 +108,7 @@ struct ObjectTree {
 
     /// Returns the number of devices that are connected by an adapter.
     func connectedCount(of adapter: String) -> Int {
-        connectedDevices.count { devices[$0]?.adapter == adapter }
+        connectedDevices[adapter]?.count ?? 0
     }
 
     /// Whether the object has this interface.
@@ -206,8 +206,12 @@ struct ObjectTree {
     /// Returns the path of the device, `/org/bluez/hci0/dev_…`: the prefix of the paths of its services and
     /// characteristics.
     private static func device(of path: String) -> String {
-        let parts = path.split(separator: "/", maxSplits: 4)
-        return parts.count < 4 ? path : String(path[..<parts[3].endIndex])
+        var slashes = 0
+        for index in path.utf8.indices where path.utf8[index] == UInt8(ascii: "/") {
+            slashes += 1
+            if slashes == 5 { return String(path[..<index]) }
+        }
+        return path
     }
 
     // MARK: The index
@@ -219,13 +223,17 @@ struct ObjectTree {
     }
 
     private mutating func indexConnection(of path: String) {
-        if devices[path]?.isConnected == true { connectedDevices.insert(path) } else { connectedDevices.remove(path) }
+        guard let device = devices[path] else { return }
+        if device.isConnected {
+            connectedDevices[device.adapter, default: []].insert(path)
+        } else {
+            connectedDevices[device.adapter]?.remove(path)
+        }
     }
 
     private mutating func removeDevice(_ path: String) {
         forgetIndex(path, devices[path]?.address)
-        devices[path] = nil
-        indexConnection(of: path)
+        if let device = devices.removeValue(forKey: path) { connectedDevices[device.adapter]?.remove(path) }
     }
 
     private mutating func forgetIndex(_ path: String, _ address: BluetoothAddress?) {

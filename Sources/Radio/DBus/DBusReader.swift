@@ -126,8 +126,13 @@ public struct DBusReader {
         switch dbus_message_iter_get_element_type(&iterator) {
         case type(CDBUS_TYPE_BYTE): bytes().map(DBusValue.bytes)
         case type(CDBUS_TYPE_DICT_ENTRY): dictionary()
-        default: .array(members(), element: String(elementSignature.dropFirst()))
+        default: list()
         }
+    }
+
+    private mutating func list() -> DBusValue {
+        let elements = members()
+        return .array(elements, element: elements.first?.signature ?? String(elementSignature.dropFirst()))
     }
 
     private mutating func dictionary() -> DBusValue? {
@@ -136,6 +141,10 @@ public struct DBusReader {
         while var entry = inside.inside(), let key = entry.next(), let value = entry.next() {
             entries.append((key, value))
             inside.skip()
+        }
+        // Asking libdbus allocates each time.
+        if let (key, value) = entries.first {
+            return .dictionary(entries, key: key.signature, value: value.signature)
         }
         // `a{kv…}`: the key is one letter, and the rest but the brace is the value.
         let signature = elementSignature.dropFirst(2).dropLast()
