@@ -35,7 +35,7 @@ extension TagMirror {
     mutating func setDiscovered(_ isDiscovered: Bool, at now: Timestamp) -> [Publication] {
         guard find.isDiscovered != isDiscovered else { return [] }
         find.isDiscovered = isDiscovered
-        return [connectionFact(at: now)] + (find.isShown ? findFacts : [.noFact(topics.find)])
+        return [connectionFact(at: now)] + findFacts
     }
 
     /// The parts of the tag and its gear that can be noticed, except the tag's own LED.

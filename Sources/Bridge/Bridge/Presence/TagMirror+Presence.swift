@@ -10,7 +10,7 @@ extension TagMirror {
 
     /// The retained topics of the tag.
     var retainedTopics: [String] {
-        topics.retained + (presence == nil && !hasStoredPresence ? [] : [topics.presence])
+        topics.retained + (presence == nil ? [] : [topics.presence]) + leftTopics
             + (find.isShown ? [topics.find] : [])
     }
 
@@ -49,9 +49,11 @@ extension TagMirror {
     /// Handles a changed setting: nil switches presence off.
     mutating func setPresence(awayAfter: Duration?, at now: Timestamp) -> [Publication] {
         guard let awayAfter else {
-            defer { presence = nil }
-            return presence == nil ? [] : [.noFact(topics.presence)]
+            if presence != nil { left.insert(.presence) }
+            presence = nil
+            return []
         }
+        left.remove(.presence)
         guard presence == nil else {
             presence?.awayAfter = awayAfter
             return []
@@ -72,13 +74,7 @@ extension BridgeState {
             tags[position].setPresence(awayAfter: configuration.awayAfter, at: now)
                 + (isOn ? [tags[position].connectionFact(at: now)] : [])
         }
-        let records = tags.indices.compactMap { tags[$0].store() }
-        return publish(facts) + records
-    }
-
-    /// Removes what a run with presence has left, if this one has none.
-    mutating func withdrawPresence() -> [Publication] {
-        guard configuration.awayAfter == nil else { return [] }
-        return tags.filter(\.hasStoredPresence).map { .noFact($0.topics.presence) }
+        if !isOn { departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant) }
+        return publish(facts) + tags.indices.compactMap { tags[$0].store() }
     }
 }

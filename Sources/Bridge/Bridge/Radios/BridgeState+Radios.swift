@@ -16,7 +16,8 @@ extension BridgeState {
     mutating func radioReported(_ event: RadioEvent, about id: TagID, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: id) else { return [] }
         switch event {
-        case .received(let receptions): return publish(tags[position].received(receptions, at: now))
+        case .received(let receptions):
+            return publish(tags[position].received(receptions, at: now)) + [tags[position].store()].compactMap(\.self)
         case .noBond(let radios):
             tags[position].radios?.withoutBond = radios
             return publish(healthChanged(at: now))

@@ -59,9 +59,10 @@ extension BridgeState {
         tagContext.hasDiscovery = isOn
         let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn, at: now) }
         guard isOn else {
-            return publish(
-                finds + (old?.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) ?? [])
-                    + topics.ofHomeAssistant.map { .noFact($0) })
+            guard let old else { return publish(finds) }
+            let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics.find]) }
+            departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+            return publish(finds + old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
         }
         discovery?.setTags(ids)
         if let old { discovery?.takeOver(from: old, tags: ids) }
@@ -87,9 +88,12 @@ extension BridgeState {
     /// The next announcements of tags.
     private mutating func announcementsDue(at now: Timestamp) -> [Publication] {
         let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
-        let facts = ids.compactMap(tags.position).flatMap { position in
+        let positions = ids.compactMap(tags.position)
+        let facts = positions.flatMap { position in
             discovery?.firstAnnouncement(of: tags[position].discovered).map(Publication.init) ?? []
         }
+        let left = positions.flatMap { tags[$0].leftTopics }
+        if !left.isEmpty { departures.append(.features, retainedTopics: left, at: now.instant) }
         return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? tags.map(\.touchModeFact.reminder) : [])
     }
 

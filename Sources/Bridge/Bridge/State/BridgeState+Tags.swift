@@ -222,15 +222,31 @@ extension BridgeState {
     /// Clears the retained topics of removed tags and former names, and completes the requests.
     mutating func finish(_ departures: [Departure], at now: Timestamp) -> [BridgeAction] {
         departures.flatMap { departure in
-            let cleared = publish(departure.retainedTopics.map(Publication.noFact))
+            let cleared = publish(topicsToClear(by: departure).map(Publication.noFact))
             switch departure.origin {
             case .tag(_, let request):
                 return cleared + (request.map { succeed($0.token, data: $0.data, at: now) } ?? [])
             case .formerInstance(let name):
                 former.cleared(name)
                 return cleared + [.forgetInstance(name)]
+            case .features: return cleared + leftTopicsCleared()
             }
         }
+    }
+
+    /// Stores that the topics of features that were switched off are cleared.
+    mutating func leftTopicsCleared() -> [BridgeAction] {
+        tags.indices.compactMap {
+            tags[$0].leftTopicsCleared()
+            return tags[$0].store()
+        }
+    }
+
+    /// The retained topics of a departure, without those of features that were switched on again.
+    private func topicsToClear(by departure: Departure) -> [String] {
+        guard case .features = departure.origin else { return departure.retainedTopics }
+        let used = Set(tags.flatMap(\.featureTopics) + (discovery == nil ? [] : topics.ofHomeAssistant))
+        return departure.retainedTopics.filter { !used.contains($0) }
     }
 
     /// Clears the topics of earlier runs: discovery immediately, everything else a second later.

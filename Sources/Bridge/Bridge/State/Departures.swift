@@ -1,7 +1,8 @@
 import JacquardProtocol
 import Time
 
-/// A removed tag, or a former instance name of the bridge, whose retained topics are not cleared yet.
+/// A removed tag, a former instance name of the bridge, or features that were switched off, whose retained topics are not
+/// cleared yet.
 struct Departure: Sendable {
     /// The source of the topics.
     enum Origin: Sendable {
@@ -10,6 +11,8 @@ struct Departure: Sendable {
         case tag(TagEntry, Request?)
         /// A former instance name.
         case formerInstance(String)
+        /// Features that were switched off.
+        case features
     }
 
     /// A request to forget a tag, with the data of its result.
@@ -25,7 +28,8 @@ struct Departure: Sendable {
 
 /// The tags that are being forgotten, and the topics that are cleared a second after their discovery.
 struct Departures: Sendable {
-    /// How long Home Assistant has to remove a device before the topics of its entities are cleared.
+    /// How long Home Assistant has to remove devices and entities before their topics are cleared. It logs an error for each
+    /// template that reads an empty message.
     private static let delay = Duration.seconds(1)
 
     private var forgetting: Set<TagID> = []

@@ -63,9 +63,10 @@ extension BridgeState {
     /// Publishes all facts of the bridge and the tags.
     mutating func started(at now: Timestamp) -> [BridgeAction] {
         let first = work.facts.begin(tags.map(\.entry.id), at: now.instant)
-        let withdrawn = withdrawPresence()
-        return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now) + publish(withdrawn)
-            + tags.indices.compactMap { withdrawn.isEmpty ? nil : tags[$0].store() }
+        // Otherwise they are cleared after the announcement without their entities.
+        let left = discovery == nil ? tags.flatMap(\.leftTopics) : []
+        return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now) + publish(left.map { .noFact($0) })
+            + (left.isEmpty ? [] : leftTopicsCleared())
     }
 
     /// Connects or disconnects all tags as Bluetooth allows.

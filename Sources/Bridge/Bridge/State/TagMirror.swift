@@ -47,6 +47,8 @@ struct TagMirror: Sendable {
     var find: FindFact { didSet { isRecordSet = true } }
     /// Whether the tag is near; nil while that is not configured.
     var presence: Presence? { didSet { isRecordSet = true } }
+    /// The features that were switched off, and whose topics may still be retained.
+    var left: LeftFeatures = [] { didSet { isRecordSet = true } }
     /// The battery level in the state file.
     private var storedBattery: TagRecord.Battery? { didSet { isRecordSet = true } }
     /// The history of the battery in its state file.
@@ -98,6 +100,16 @@ struct TagMirror: Sendable {
         find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
         if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
         presence = context.awayAfter.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
+        if presence == nil, record?.presence != nil { left.insert(.presence) }
+        if radios == nil, record?.hasRadios == true { left.insert(.radios) }
+    }
+
+    /// Features of a tag with a retained topic.
+    struct LeftFeatures: OptionSet {
+        let rawValue: UInt8
+
+        static let presence = Self(rawValue: 1)
+        static let radios = Self(rawValue: 2)
     }
 
     /// The values that all tags of a bridge share.
@@ -169,18 +181,35 @@ struct TagMirror: Sendable {
         TagRecord(
             id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name.map { ExactText($0) },
             isHeld: link.intent.isHeld,
-            lastGear: lastGear, battery: storedBattery, history: storedHistory, presence: presence?.stored,
-            isFindUsed: find.isUsed, hasMotion: hasMotion)
+            lastGear: lastGear, battery: storedBattery, history: storedHistory,
+            presence: presence?.stored ?? (left.contains(.presence) ? stored?.presence : nil),
+            isFindUsed: find.isUsed, hasMotion: hasMotion,
+            hasRadios: hasReceptions || left.contains(.radios))
     }
 
-    /// Whether the state file has a presence of the tag.
-    var hasStoredPresence: Bool { stored?.presence != nil }
+    /// The retained topics of features that are used now.
+    var featureTopics: [String] {
+        (presence == nil ? [] : [topics.presence]) + (find.isShown ? [topics.find] : [])
+            + (radios == nil ? [] : [topics.radios])
+    }
+
+    /// The retained topics of features that were switched off.
+    var leftTopics: [String] {
+        (left.contains(.presence) ? [topics.presence] : []) + (left.contains(.radios) ? [topics.radios] : [])
+    }
+
+    /// Handles the end of ``leftTopics``.
+    mutating func leftTopicsCleared() { left = [] }
+
+    /// Whether `T/radios` was published.
+    private var hasReceptions: Bool { radios?.rows.isEmpty == false }
 
     /// Returns an action that stores the record; nil if it has not changed.
     mutating func store() -> BridgeAction? {
         // Each command asks for it, and changes nothing.
         guard
             isRecordSet || link.intent.isHeld != (stored?.isHeld ?? false) || hasMotion != (stored?.hasMotion ?? false)
+                || (radios != nil && hasReceptions != (stored?.hasRadios ?? false))
         else { return nil }
         isRecordSet = false
         return record == stored ?? TagRecord(id: entry.id, serial: entry.serial) ? nil : storeAlways()

@@ -72,6 +72,8 @@ public struct TagRecord: Equatable, Sendable {
     public var isFindUsed = false
     /// Whether it has a motion sensor that was used.
     public var hasMotion = false
+    /// Whether `T/radios` was published.
+    public var hasRadios = false
 
     /// Creates a record.
     public init(
@@ -85,7 +87,8 @@ public struct TagRecord: Equatable, Sendable {
         history: BatteryHistory = BatteryHistory(),
         presence: Presence? = nil,
         isFindUsed: Bool = false,
-        hasMotion: Bool = false
+        hasMotion: Bool = false,
+        hasRadios: Bool = false
     ) {
         self.id = id
         self.serial = serial
@@ -98,5 +101,6 @@ public struct TagRecord: Equatable, Sendable {
         self.presence = presence
         self.isFindUsed = isFindUsed
         self.hasMotion = hasMotion
+        self.hasRadios = hasRadios
     }
 }

@@ -65,9 +65,11 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var find: Bool?
     /// true if it has a motion sensor that was used; otherwise nil.
     var motion: Bool?
+    /// true if its receptions by several radios were published; otherwise nil.
+    var radios: Bool?
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, find, motion
+        case serial, id, address, name, held, paired, battery, presence, find, motion, radios
         case lastGear = "last_gear"
     }
 }
@@ -138,7 +140,7 @@ extension StoredTag {
             lastGear: document["last_gear"].flatMap { Gear($0) },
             battery: document["battery"].flatMap { Battery($0) },
             presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag,
-            motion: document["motion"]?.flag)
+            motion: document["motion"]?.flag, radios: document["radios"]?.flag)
     }
 }
 
@@ -182,7 +184,8 @@ extension StoredTag {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
             },
             presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
-            find: record.isFindUsed ? true : nil, motion: record.hasMotion ? true : nil)
+            find: record.isFindUsed ? true : nil, motion: record.hasMotion ? true : nil,
+            radios: record.hasRadios ? true : nil)
     }
 
     /// The record for the bridge.
@@ -201,6 +204,7 @@ extension StoredTag {
             },
             presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
             isFindUsed: find ?? false,
-            hasMotion: motion ?? false)
+            hasMotion: motion ?? false,
+            hasRadios: radios ?? false)
     }
 }

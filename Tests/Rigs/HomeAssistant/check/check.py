@@ -25,6 +25,7 @@ import scenarios_discovery
 import scenarios_entities
 import scenarios_gestures
 import scenarios_light
+import scenarios_presence
 import scenarios_restarts
 from failure import Failure, require
 from world import World
@@ -34,7 +35,7 @@ async def run(world: World) -> int:
     """Runs the scenarios one after the other; gives the number of those that failed."""
     scenarios = [
         *scenarios_entities.ALL, *scenarios_light.ALL, *scenarios_gestures.ALL, *scenarios_restarts.ALL,
-        *scenarios_blueprints.ALL, *scenarios_discovery.ALL, *scenarios_chords.ALL,
+        *scenarios_blueprints.ALL, *scenarios_discovery.ALL, *scenarios_chords.ALL, *scenarios_presence.ALL,
     ]
     if world.home.release.knows_device_form:
         scenarios += scenarios_discovery.LAST

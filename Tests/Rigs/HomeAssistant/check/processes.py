@@ -104,6 +104,11 @@ class Tags(Process):
                     found.append(said)
         return found
 
+    def answers(self, verb: str) -> list[str]:
+        """How the simulator has answered a command so far: `ok` or `error`."""
+        said = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [each["event"] for each in said if each.get("command", "").split(" ")[0] == verb]
+
     async def wait_told(self, event: str, count: int, tag: str = "0001") -> list[dict[str, Any]]:
         """Waits until a tag was told so many things."""
 

@@ -206,7 +206,72 @@ async def a_doorbell_may_be_an_event(world: World) -> None:
     await world.home.remove_automation("blueprint_event")
 
 
+@contextlib.asynccontextmanager
+async def sliding(world: World) -> AsyncIterator[str]:
+    """Slides are on, the lamp is half bright, and an automation dims it by slides of tag 0001; gives the lamp's entity."""
+    world.bridge.configure(world.form, settings="slide:\n  enabled: true\n")
+    world.bridge.reload()
+    lamp = (await world.home.entity_ids())["lamp"]
+    mode = (await world.home.entity_ids())[f"{TAG}_touch_mode"]
+    title = "Slide (gestures pause)"
+
+    async def is_offered() -> bool:
+        return title in (await world.home.states())[mode]["attributes"]["options"]
+
+    await until("the touch mode is offered", is_offered)
+    await use(world, "blueprint_slide", "slide.yaml", {"topic": "jacquard/tag/0001/slide", "light": lamp, "reach": 100})
+    await world.home.call("light.turn_on", lamp, {"brightness_pct": 50})
+    await world.home.call("select.select_option", mode, {"option": title})
+    await world.home.wait_state(f"{TAG}_touch_mode", title)
+    # Home Assistant collects subscriptions for a moment.
+    await asyncio.sleep(2)
+    try:
+        yield lamp
+    finally:
+        await world.home.remove_automation("blueprint_slide")
+        await world.home.call("select.select_option", mode, {"option": "Gestures"})
+        await world.home.wait_state(f"{TAG}_touch_mode", "Gestures")
+        await world.home.call("light.turn_off", lamp)
+        world.bridge.configure(world.form)
+        world.bridge.reload()
+
+
+async def stroke(world: World, start: int, end: int) -> None:
+    """A finger slides over the gear of tag 0001 within a second; waits until the bridge has told the end."""
+    before = len(world.bus.heard)
+
+    async def is_taken() -> bool:
+        """The simulator refuses a stroke until the finger of the one before has left the gear."""
+        answers = len(world.tags.answers("stroke"))
+        world.tags.write(f"stroke 0001 {start} {end} 1000")
+
+        async def is_answered() -> bool:
+            return len(world.tags.answers("stroke")) > answers
+
+        await until("the simulator answers", is_answered)
+        return world.tags.answers("stroke")[-1] == "ok"
+
+    await until("the finger touches the gear", is_taken)
+
+    async def has_ended() -> bool:
+        return any('"end"' in message.payload for message in world.bus.on("jacquard/tag/0001/slide", before))
+
+    await until("the slide has ended", has_ended)
+
+
+async def a_slide_dims_a_lamp(world: World) -> None:
+    async with sliding(world) as lamp:
+        for start, end, wanted in ((80, 50, 20), (20, 80, 80)):
+            await stroke(world, start, end)
+
+            async def is_dimmed(wanted: int = wanted) -> bool:
+                brightness = (await world.home.states())[lamp]["attributes"].get("brightness") or 0
+                return abs(brightness / 2.55 - wanted) <= 8
+
+            await until(f"the lamp is at about {wanted} %", is_dimmed, 10)
+
+
 ALL = [
     blueprints_are_imported, a_gesture_runs_an_action, the_controller_runs_an_action_for_each_gesture_and_chord, a_low_battery_gives_one_notice,
-    the_doorbell_flashes_the_led, a_doorbell_may_be_an_event,
+    the_doorbell_flashes_the_led, a_doorbell_may_be_an_event, a_slide_dims_a_lamp,
 ]

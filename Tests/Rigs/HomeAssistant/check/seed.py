@@ -29,6 +29,14 @@ automation: !include automations.yaml
 input_boolean:
   doorbell:
     name: Doorbell
+person:
+mqtt:
+  light:
+    - name: Lamp
+      unique_id: lamp
+      command_topic: test/lamp/set
+      brightness_command_topic: test/lamp/brightness
+      optimistic: true
 counter:
   triggers:
   events:

@@ -93,6 +93,7 @@ struct FoundTagsTests {
         scene = self.scene()
         let off = BridgeConfiguration(instance: "attic", version: "0.1.0", tags: [.sleeve])
         scene.handle(.configurationChanged(off, isBrokerConnected: true))
+        scene.wait(.seconds(1))
         #expect(last(scene) == [])
         #expect(scene.publications.last { $0.topic == "jacquard/bridge/attic/pairing" }?.payload == [])
     }

@@ -125,10 +125,15 @@ struct PresenceFactsTests {
         scene.connect()
         #expect(scene.publications.contains { $0.topic == Self.topic })
         let off = scene.handle(.configurationChanged(Scene.configuration(), isBrokerConnected: true))
-        #expect(off.contains(Self.topic + " "))
+        #expect(!off.contains(Self.topic + " "))
+        #expect(scene.wait(.seconds(1)).filter { $0.hasPrefix(Self.topic) } == [Self.topic + " "])
         var on = Scene.configuration()
         on.awayAfter = .seconds(30)
         #expect(Self.states(scene.handle(.configurationChanged(on, isBrokerConnected: true))) == ["here"])
+        // Switched off and on within a second: the topic stays.
+        scene.handle(.configurationChanged(Scene.configuration(), isBrokerConnected: true))
+        #expect(Self.states(scene.handle(.configurationChanged(on, isBrokerConnected: true))) == ["here"])
+        #expect(!scene.wait(.seconds(2)).contains(Self.topic + " "))
         scene.handle(.tagRemoved(.tag003R))
         #expect(scene.wait(.seconds(2)).contains(Self.topic + " "))
         let record = TagRecord(
@@ -137,6 +142,46 @@ struct PresenceFactsTests {
         #expect(without.handle(.started).contains(Self.topic + " "))
         let remembered = without.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
         #expect(remembered.last.map { $0.presence == nil } == true)
+    }
+
+    @Test(
+        "is withdrawn after its entities: Home Assistant would evaluate their templates with an empty message",
+        arguments: HomeAssistantConfiguration.Form.allCases)
+    func order(form: HomeAssistantConfiguration.Form) {
+        let scene = Scene.announced(form)
+        let before = scene.state.configuration
+        var on = before
+        on.awayAfter = .seconds(120)
+        scene.handle(.configurationChanged(on, isBrokerConnected: true))
+        let off = scene.handle(.configurationChanged(before, isBrokerConnected: true))
+        #expect(off.contains { $0.hasPrefix("homeassistant/") } && !off.contains(Self.topic + " "))
+        #expect(!scene.wait(.milliseconds(990)).contains(Self.topic + " "))
+        #expect(scene.wait(.milliseconds(10)).contains(Self.topic + " "))
+    }
+
+    @Test("of an earlier run is withdrawn a second after the first announcement, and kept in the file until then")
+    func earlier() {
+        let record = TagRecord(
+            id: .tag003R, serial: "003R", presence: TagRecord.Presence(state: "gone", unixMilliseconds: 0),
+            hasRadios: true)
+        let scene = Scene()
+        let configuration = Scene.announced().state.configuration
+        scene.state = BridgeState(
+            configuration: configuration, records: [record], boot: "9f3c", startedAt: Scene.beginning)
+        let radios = "jacquard/tag/003R/radios "
+        var lines = scene.handle(.started)
+        scene.connect()
+        lines += scene.handle(.brokerConnected) + scene.wait(.milliseconds(1_900))
+        #expect(lines.contains { $0.hasPrefix("homeassistant/device/jacquard_tag_003R") })
+        #expect(!lines.contains(Self.topic + " ") && !lines.contains(radios))
+        func stored() -> TagRecord? {
+            scene.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }.last
+        }
+        #expect(stored().map { $0.presence != nil && $0.hasRadios } != false)
+        let later = scene.wait(.seconds(2))
+        #expect(later.contains(Self.topic + " ") && later.contains(radios))
+        #expect(stored().map { $0.presence == nil && !$0.hasRadios } == true)
+        #expect(!scene.wait(.seconds(60)).contains(radios))
     }
 
     @Test("is announced to Home Assistant as a tracker and a sensor, only while it is on")

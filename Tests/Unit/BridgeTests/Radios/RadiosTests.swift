@@ -47,10 +47,19 @@ struct RadiosTests {
         #expect(bonded.count == 1 && bonded[0].contains(#"{"bonded":true,"last_received":null,"radio":"loft""#))
     }
 
-    @Test("The topic is retained, and withdrawn with its tag")
+    @Test("The topic is retained, and withdrawn with its tag, and by the next run with one radio")
     func retained() {
-        let scene = scene()
-        #expect(scene.state.topics.tag(.tag003R).retained.last == "jacquard/tag/003R/radios")
+        let several = scene()
+        #expect(several.state.topics.tag(.tag003R).retained.last == "jacquard/tag/003R/radios")
+        several.handle(.radio(.tag003R, .received([reception])))
+        let records = several.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
+        #expect(records.map(\.hasRadios) == [true])
+        let single = Scene()
+        single.state = BridgeState(
+            configuration: Scene.configuration(), records: records, boot: "9f3c", startedAt: Scene.beginning)
+        #expect(single.handle(.started).contains("jacquard/tag/003R/radios "))
+        let after = single.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
+        #expect(after.map(\.hasRadios) == [false])
     }
 
     @Test("The connection names the radio")

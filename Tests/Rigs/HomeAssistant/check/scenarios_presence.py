@@ -1,0 +1,75 @@
+"""A person who wears the jacket is home while it is near or asleep, and away when it is gone."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from failure import require, until
+from world import TAG, World
+
+PERSON = "person.ada"
+
+
+@contextlib.asynccontextmanager
+async def wearer(world: World) -> AsyncIterator[None]:
+    """Presence is on, and a person has the tag's tracker."""
+    world.bridge.configure(world.form, settings="presence:\n  away_after_s: 10\n")
+    world.bridge.reload()
+    await world.home.wait_state(f"{TAG}_tracker", "home")
+    tracker = (await world.home.entity_ids())[f"{TAG}_tracker"]
+    person = await world.home.ask("person/create", name="Ada", user_id=None, device_trackers=[tracker])
+    try:
+        await is_at(world, "home")
+        yield
+    finally:
+        await world.home.ask("person/delete", person_id=person["id"])
+        world.bridge.configure(world.form)
+        world.bridge.reload()
+
+    async def is_gone() -> bool:
+        return f"{TAG}_tracker" not in await world.home.entities()
+
+    await until("the tracker is gone", is_gone)
+    await world.connected()
+
+
+async def is_at(world: World, place: str) -> None:
+    """Waits until the person is home or not."""
+
+    async def look() -> bool:
+        return (await world.home.states()).get(PERSON, {}).get("state") == place
+
+    await until(f"the person is {place}", look)
+
+
+async def a_person_with_the_tag_is_home_and_away(world: World) -> None:
+    async with wearer(world):
+        await world.command_tags("out-of-range 0001")
+        await is_at(world, "not_home")
+        await world.home.wait_state(f"{TAG}_presence", "Gone")
+        await world.command_tags("in-range 0001")
+        await is_at(world, "home")
+        await world.connected()
+
+
+async def a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts(world: World) -> None:
+    async with wearer(world):
+        changes = len(world.bus.heard)
+        await world.bus.publish("jacquard/tag/0001/sleep/set", {"wake_on_motion": True})
+        await world.home.wait_state(f"{TAG}_presence", "Asleep")
+        await world.command_tags("move 0001")
+        await world.connected()
+        since = len(world.bus.heard)
+        await world.bridge.stop()
+        await world.home.wait_state(f"{TAG}_connection", "unavailable")
+        await is_at(world, "home")
+        world.bridge.start()
+        await world.announced(since)
+        await world.connected()
+        await is_at(world, "home")
+        told = [message.payload for message in world.bus.on("jacquard/tag/0001/presence", changes)]
+        require(not any('"gone"' in payload for payload in told), f"presence {told}")
+
+
+ALL = [a_person_with_the_tag_is_home_and_away, a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts]
