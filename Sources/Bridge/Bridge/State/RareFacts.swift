@@ -1,6 +1,7 @@
 import JacquardProtocol
 
-/// Facts of a tag that exist only if somebody uses its modules, raw data or motion sensor. Nearly all tags have none.
+/// Facts of a tag that exist only if somebody uses several radios, presence, its modules, raw data or motion sensor. Most tags have
+/// none.
 struct RareFacts: Sendable {
     /// The tag's loadable modules; nil until they were listed.
     var modules: [ModuleDescriptor]?
@@ -8,6 +9,11 @@ struct RareFacts: Sendable {
     var rawViews: RawViews = []
     /// The state of the motion sensor, at most one; see ``TagMirror/motion``.
     var motions: [MotionState] = []
+
+    /// The radios that receive the tag; nil if the bridge has one radio.
+    var radios: TagRadios?
+    /// Whether the tag is near; nil while that is not configured.
+    var presence: Presence?
 
     /// The touch mode `slide`, at most one.
     var slides: [SlideState] = []

@@ -13,8 +13,6 @@ struct TagMirror: Sendable {
     private(set) var chords: [String]
 
     var link: LinkState
-    /// The radios that receive the tag; nil if the bridge has one radio.
-    var radios: TagRadios?
     /// The latest facts from the Bluetooth stack.
     private(set) var sighting: TagSighting { didSet { isRecordSet = true } }
     /// The device information of the tag, once received.
@@ -45,8 +43,6 @@ struct TagMirror: Sendable {
     private var stored: TagRecord?
     /// Whether the tag blinks until it is found.
     var find: FindFact { didSet { isRecordSet = true } }
-    /// Whether the tag is near; nil while that is not configured.
-    var presence: Presence? { didSet { isRecordSet = true } }
     /// The features that were switched off, and whose topics may still be retained.
     var left: LeftFeatures = [] { didSet { isRecordSet = true } }
     /// The battery level in the state file.
@@ -85,7 +81,6 @@ struct TagMirror: Sendable {
         link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
         link.offlineAfter = context.offlineAfter
-        radios = context.hasRadios ? TagRadios() : nil
         stored = record
         battery = record?.battery.map {
             let at = Timestamp(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
@@ -99,6 +94,7 @@ struct TagMirror: Sendable {
         lastGear = record?.lastGear
         find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
         if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
+        if context.hasRadios { radios = TagRadios() }
         presence = context.awayAfter.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
         if presence == nil, record?.presence != nil { left.insert(.presence) }
         if radios == nil, record?.hasRadios == true { left.insert(.radios) }
@@ -167,12 +163,12 @@ struct TagMirror: Sendable {
         deadline.lower(to: batteryThrottle.due)
         deadline.lower(to: tagLED.offAt)
         deadline.lower(to: gearLED.offAt)
-        deadline.lower(to: radios?.due)
         if !rareFacts.isEmpty {
+            deadline.lower(to: rareFacts[0].radios?.due)
+            deadline.lower(to: rareFacts[0].presence?.deadline)
             deadline.lower(to: rareFacts[0].motion?.deadline)
             deadline.lower(to: rareFacts[0].slide?.deadline)
         }
-        deadline.lower(to: presence?.deadline)
         return deadline
     }
 
@@ -185,6 +181,22 @@ struct TagMirror: Sendable {
             presence: presence?.stored ?? (left.contains(.presence) ? stored?.presence : nil),
             isFindUsed: find.isUsed, hasMotion: hasMotion,
             hasRadios: hasReceptions || left.contains(.radios))
+    }
+
+    /// The radios that receive the tag; nil if the bridge has one radio.
+    var radios: TagRadios? {
+        get { rareFacts.first?.radios }
+        set { if newValue != nil || !rareFacts.isEmpty { rare.radios = newValue } }
+    }
+
+    /// Whether the tag is near; nil while that is not configured.
+    var presence: Presence? {
+        get { rareFacts.first?.presence }
+        set {
+            guard newValue != nil || !rareFacts.isEmpty else { return }
+            rare.presence = newValue
+            isRecordSet = true
+        }
     }
 
     /// The retained topics of features that are used now.
