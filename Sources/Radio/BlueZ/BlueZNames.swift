@@ -20,10 +20,10 @@ enum BlueZNames {
 }
 
 extension BluetoothError.DisconnectReason {
-    /// Converts the name of a reason of `org.bluez.Device1.Disconnected`, a signal of BlueZ 5.82 and later; nil for a reason
+    /// Converts the name of a reason of `org.bluez.Device1.Disconnected`, a signal of BlueZ 5.83 and later; nil for a reason
     /// that is none of these.
     ///
-    /// Source: BlueZ 5.82, `doc/org.bluez.Device.rst`.
+    /// Source: BlueZ 5.83, `doc/org.bluez.Device.rst`.
     init?(bluez name: String) {
         switch name {
         case "org.bluez.Reason.Remote": self = .remote

@@ -65,6 +65,8 @@ final class DevicePairing {
         // Waits until `Connect` has ended. Before the link is complete, the kernel logs "security requested but not
         // available" and the pairing hangs. Observed with Linux 6.1 and bluetoothd 5.66.
         guard !peripheral.isAttempted else { return peripheral.wantsPairing = true }
+        // bluetoothd 5.66 does not always answer a `Pair` on a link that uses a bond.
+        guard !peripheral.isPaired else { return bonded(peripheral) }
         pair(peripheral, within: context.timing.pair) { [weak self] peripheral, outcome in
             switch outcome {
             case .bonded: self?.bonded(peripheral)

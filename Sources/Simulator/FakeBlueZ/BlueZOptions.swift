@@ -18,7 +18,7 @@ public struct BlueZOptions: Sendable {
     public var gattCache = GATTCache.always
     /// Whether Connect is answered once the services are resolved. bluetoothd answers as soon as the link is up.
     public var answersConnectWhenResolved = false
-    /// Whether `Disconnected` signals why a link has ended, as bluetoothd 5.82 and later do.
+    /// Whether `Disconnected` signals why a link has ended, as bluetoothd 5.83 and later do.
     public var reportsReasons = false
     /// The ATT MTU of every link, in bytes.
     public var mtu: UInt16 = 247

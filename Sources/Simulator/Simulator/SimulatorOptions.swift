@@ -191,7 +191,7 @@ extension OptionDescription {
         details: ["Tags sleep after ten idle minutes, and after one minute of", "advertising."])
     fileprivate static let disconnectReasons = OptionDescription(
         name: "--disconnect-reasons", value: nil,
-        details: ["Signal why a link has ended, as bluetoothd 5.82 and later do."])
+        details: ["Signal why a link has ended, as bluetoothd 5.83 and later do."])
     fileprivate static let gesturesEvery = OptionDescription(
         name: "--gestures-every", value: "SECONDS", details: ["Send gestures automatically, at this interval."])
     fileprivate static let quick = OptionDescription(

@@ -118,6 +118,20 @@ struct ConnectionPolicyTests {
         #expect(scene.state.tags[0].link.isAvailable == (policy == .onDemand && !wakesOnMotion))
     }
 
+    @Test("the link of a tag that is to sleep at once may end before the response, but not that of a later sleep")
+    func sleepWithoutResponse() {
+        for (seconds, status) in [(0, "ok"), (5, "error")] {
+            let scene = Scene.connected()
+            scene.powerOn()
+            scene.send("tag/003R/sleep/set", #"{"timeout_s":\#(seconds)}"#)
+            _ = scene.takeActions()
+            let result = scene.fail(.linkLost)
+            #expect(result.contains { $0.contains(#""status":"\#(status)""#) })
+            scene.report(lost)
+            #expect((scene.takeActions() == [.disconnect(.tag003R)]) == (seconds == 0))
+        }
+    }
+
     @Test("the user: after disconnect, commands are not permitted until connect")
     func hold() {
         let scene = Scene.connected()

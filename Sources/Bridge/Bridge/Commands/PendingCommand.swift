@@ -51,6 +51,9 @@ struct PendingCommand: Sendable {
     /// Whether the command was sent.
     var isSent: Bool { responseDeadline != nil }
 
+    /// Whether the end of the link is the effect of the command.
+    var endsLink: Bool { if case .tag(_, let request) = work { request.endsLink } else { false } }
+
     /// When the command expires, queued or sent.
     var expiresAt: Instant { responseDeadline ?? reachableUntil }
 

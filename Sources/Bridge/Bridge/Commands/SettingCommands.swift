@@ -130,6 +130,8 @@ struct SleepSet: TagRequest {
         .disconnectTag(timeoutSeconds: timeoutSeconds, reconnectOnlyOnWakeOnMotion: wakesOnMotion)
     }
 
+    var endsLink: Bool { timeoutSeconds == 0 }
+
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments = try CommandArguments(emptyOrObject: payload, with: "timeout_s, wake_on_motion")
         timeoutSeconds = try arguments.integer("timeout_s", Self.timeouts) ?? 0

@@ -27,6 +27,9 @@ protocol TagRequest: Sendable {
     /// The command of the tag protocol that is sent once the goal is reached; nil if there is none.
     var command: TagCommand? { get }
 
+    /// Whether the tag ends the link at once. bluetoothd may lose the response then, so the end of the link counts as one.
+    var endsLink: Bool { get }
+
     /// Called when the bridge accepts the command. Updates the values that later commands build upon.
     func accepted(by tag: inout TagMirror)
 
@@ -126,6 +129,7 @@ extension TagRequest {
     static var ignoresHold: Bool { false }
     var isImmediate: Bool { false }
     var goal: TagGoal { .connected }
+    var endsLink: Bool { false }
 
     func accepted(by tag: inout TagMirror) {}
     func failed(on tag: inout TagMirror) {}

@@ -123,7 +123,7 @@ struct Presence: Sendable {
     private mutating func linkEnded(_ end: LinkEnd?, idle: Duration?, isWeak: Bool, at now: Timestamp) -> Bool {
         let isRequested = sleepsUntil.map { now.instant <= $0 } ?? false
         sleepsUntil = nil
-        if isRequested || end == .remote { return become(.asleep, isInferred: false, at: now) }
+        if (isRequested && end != .timeout) || end == .remote { return become(.asleep, isInferred: false, at: now) }
         if end == nil, !isWeak, let idle, idle >= Self.idle { return become(.asleep, isInferred: true, at: now) }
         // A link that the host has ended says nothing: the tag advertises for a minute then, and falls asleep.
         let isAsleep = end == .local && !isWeak

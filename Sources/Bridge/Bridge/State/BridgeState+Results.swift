@@ -36,6 +36,8 @@ extension BridgeState {
         }
         switch result {
         case .success(let response): return succeeded(token, response, of: position, at: now)
+        case .failure(.linkLost) where pendingCommands.command(token)?.endsLink == true:
+            return succeeded(token, .done, of: position, at: now)
         case .failure(.notConnected): return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []
         case .failure(let error): return fail(token, CommandFailure(error, tag: tags[position], at: now), at: now)
         }

@@ -53,6 +53,8 @@ struct PresenceTests {
         #expect(bench.after(.sleepRequested(within: .seconds(5))) == "here")
         #expect(bench.wait(4) == "here")
         #expect(bench.after(Self.ended(nil)) == "asleep")
+        let isLost = bench.after(.linkUp, .sleepRequested(within: .seconds(5)), Self.ended(.timeout))
+        #expect(isLost == "here", "the tag has not ended the link")
         #expect(bench.after(.linkUp, .sleepRequested(within: .zero)) == "here")
         #expect(bench.wait(11) == "here")
         #expect(bench.after(Self.ended(.timeout)) == "here", "the tag did not sleep when it should have")
