@@ -1,4 +1,4 @@
-"""The adapter hci0: the controller that the guest's kernel drives through a serial line (H4)."""
+"""An adapter: a controller that the guest's kernel drives through a serial line (H4)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pathlib
 from collections.abc import Callable
 
 from bumble import hci, ll
-from bumble.controller import Controller
+from bumble.controller import Connection, Controller
 from bumble.snoop import BtSnooper, Snooper
 from bumble.transport.common import AsyncPacketReader
 
@@ -26,12 +26,12 @@ class Adapter(LowEnergyController):
     """Adds what Linux relies on and bumble leaves out: scan responses, the accept list, the duplicate filter,
     cancelled connections and reset."""
 
-    def __init__(self, air: Air, record: pathlib.Path) -> None:
+    def __init__(self, air: Air, name: str, address: str, record: pathlib.Path) -> None:
         """`record`: the file for the traffic with the guest, in the format of btsnoop."""
-        super().__init__("adapter", link=air, public_address="00:1A:7D:DA:71:13")
+        super().__init__(name, link=air, public_address=address)
         self.air = air
         self.record = record
-        air.adapter = self
+        air.adapters[name] = self
         self.accept_list: set[bytes] = set()
         self.reported: dict[tuple[int, bytes, bytes], float] = {}
 
@@ -49,19 +49,31 @@ class Adapter(LowEnergyController):
                     self.on_packet(packet)
             self.set_packet_sink(None)
 
-    # Commands of the host
+    def unplug(self) -> None:
+        """Forgets everything, as without power; the tags notice it when the timeout of their links is over."""
+        for tag, link in self._forget_all():
+            asyncio.get_running_loop().call_later(SUPERVISION_TIMEOUT, tag.lose, link)
 
-    def on_hci_reset_command(self, command: hci.HCI_Reset_Command) -> hci.HCI_StatusReturnParameters:
-        """Forgets everything; the tags find out as they would after a power cut."""
+    def _forget_all(self) -> list[tuple[LowEnergyController, Connection]]:
+        """Forgets links, scan and lists. Returns the links as the tags see them."""
+        ends = []
         for connection in list(self.le_connections.values()):
             tag = self.air.find_le_controller(connection.peer_address)
             del self.le_connections[connection.peer_address]
             if isinstance(tag, LowEnergyController) and connection.self_address in tag.le_connections:
-                tag.lose(tag.le_connections[connection.self_address])
+                ends.append((tag, tag.le_connections[connection.self_address]))
         self.le_scan_enable = False
         self.pending_le_connection = None
         self.accept_list.clear()
         self.reported.clear()
+        return ends
+
+    # Commands of the host
+
+    def on_hci_reset_command(self, command: hci.HCI_Reset_Command) -> hci.HCI_StatusReturnParameters:
+        """Forgets everything; the tags find out at once."""
+        for tag, link in self._forget_all():
+            tag.lose(link)
         return super().on_hci_reset_command(command)
 
     def on_hci_le_set_scan_enable_command(

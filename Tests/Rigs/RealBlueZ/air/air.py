@@ -1,4 +1,4 @@
-"""The simulated air: what one controller sends reaches the others, as far as they are in range."""
+"""The simulated air: what one controller sends reaches those that are in range of it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 
 class Air(LocalLink):
-    """Joins one adapter and any number of tags."""
+    """Joins the adapters and any number of tags."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.adapter: Adapter | None = None
-        self.out_of_range: set[Controller] = set()
+        self.adapters: dict[str, Adapter] = {}
+        # The pairs of an adapter and a tag that don't receive each other.
+        self.apart: set[frozenset[Controller]] = set()
 
     def send_acl_data(
         self,
@@ -38,13 +39,14 @@ class Air(LocalLink):
         self._deliver(sender_controller, receiver, receiver.on_link_acl_data, connection.self_address, transport, data)
 
     def send_advertising_pdu(self, sender_controller: Controller, packet: ll.AdvertisingPdu) -> None:
-        """Shows an advertisement to the adapter, or a connection request to the tag that it is for."""
+        """Shows an advertisement to the adapters, or a connection request to the tag that it is for."""
         if isinstance(packet, ll.ConnectInd):
             tag = self.find_le_controller(packet.advertiser_address)
             if tag is not None:
                 self._deliver(sender_controller, tag, tag.on_ll_advertising_pdu, packet)
-        elif self.adapter is not None:
-            self._deliver(sender_controller, self.adapter, self.adapter.hear, sender_controller, packet)
+            return
+        for adapter in self.adapters.values():
+            self._deliver(sender_controller, adapter, adapter.hear, sender_controller, packet)
 
     def send_ll_control_pdu(
         self, sender_address: hci.Address, receiver_address: hci.Address, packet: ll.ControlPdu
@@ -58,5 +60,5 @@ class Air(LocalLink):
     def _deliver(
         self, sender: Controller, receiver: Controller, function: Callable[..., None], *arguments: Any
     ) -> None:
-        if self.out_of_range.isdisjoint((sender, receiver)):
+        if frozenset((sender, receiver)) not in self.apart:
             asyncio.get_running_loop().call_soon(function, *arguments)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bumble import att, gatt, hci
+from bumble.controller import Controller
 from bumble.device import Connection, Device, DeviceConfiguration
 from bumble.host import Host
 from bumble.keys import MemoryKeyStore
@@ -56,13 +57,25 @@ class Tag:
         await self.firmware.run(self._take)
 
     def go_out_of_range(self) -> None:
-        """Stops everything between tag and adapter; both lose their link when its timeout is over."""
-        self.air.out_of_range.add(self.controller)
-        asyncio.get_running_loop().call_later(SUPERVISION_TIMEOUT, self._time_out)
+        """Stops everything between tag and adapters; both sides lose their link when its timeout is over."""
+        self._be_near([])
 
     def come_back(self) -> None:
         """Lets everything pass again."""
-        self.air.out_of_range.discard(self.controller)
+        self._be_near(list(self.air.adapters))
+
+    def go_to(self, name: str) -> None:
+        """In range of this adapter alone."""
+        self._be_near([name])
+
+    def _be_near(self, names: list[str]) -> None:
+        for name, adapter in self.air.adapters.items():
+            pair: frozenset[Controller] = frozenset((self.controller, adapter))
+            if name in names:
+                self.air.apart.discard(pair)
+            else:
+                self.air.apart.add(pair)
+        asyncio.get_running_loop().call_later(SUPERVISION_TIMEOUT, self._time_out)
 
     def demand_pairing(self) -> None:
         """From now on it takes commands over an encrypted link only; pairing is Just Works."""
@@ -80,7 +93,7 @@ class Tag:
                 attribute.permissions |= permissions.WRITE_REQUIRES_ENCRYPTION
 
     def forget_bond(self) -> None:
-        """Forgets the key that it has made with the adapter."""
+        """Forgets the keys that it has made with adapters."""
         self.device.keystore = MemoryKeyStore()
 
     def drop_link(self) -> None:
@@ -101,13 +114,14 @@ class Tag:
         self.firmware.tell({"connected": False})
 
     def _time_out(self) -> None:
-        adapter = self.air.adapter
-        for link in list(self.controller.le_connections.values()):
-            if adapter is not None and self.controller in self.air.out_of_range:
-                other = adapter.le_connections.get(link.self_address)
-                if other is not None:
-                    adapter.lose(other)
-                self.controller.lose(link)
+        for adapter in self.air.adapters.values():
+            link = self.controller.le_connections.get(adapter.public_address)
+            if link is None or frozenset((self.controller, adapter)) not in self.air.apart:
+                continue
+            other = adapter.le_connections.get(link.self_address)
+            if other is not None:
+                adapter.lose(other)
+            self.controller.lose(link)
 
     # From the firmware to bumble
 

@@ -9,6 +9,12 @@ from typing import Any
 from parts import BlueZ, Bridge, Broker, Tags
 from watch import Failure, Watch
 
+# The tags of most scenarios; most of them happen to the first.
+FLEET = [f"{number:04}" for number in range(1, 16)]
+FEW = FLEET[:3]
+ONE = FEW[0]
+# In no configuration; it takes commands over an encrypted link only.
+STRANGER = "0016"
 # In the order of the firmware's `gesture cycle`.
 GESTURES = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
 
@@ -54,6 +60,37 @@ class Guest:
             "connection of all tags",
             lambda: all(self.states(mark, serial)[-1:] == ["connected"] for serial in serials),
         )
+
+    def wait_radio(self, mark: int, serial: str, radio: str) -> None:
+        """Waits until the last connection of a tag since a mark is one of this radio."""
+
+        def last() -> list[str]:
+            connections = self.published(mark, f"tag/{serial}/connection")[-1:]
+            return [connection["radio"] for connection in connections if connection["state"] == "connected"]
+
+        self.watch.wait(f"connection of tag {serial} by the {radio}", lambda: last() == [radio])
+
+    def wait_problems(self, mark: int, codes: list[str]) -> None:
+        """Waits until the bridge has published since a mark that it has these problems and no others."""
+
+        def last() -> list[list[str]]:
+            return [[problem["code"] for problem in health["problems"]] for health in self.healths(mark)[-1:]]
+
+        self.watch.wait(f"health with the problems {codes}", lambda: last() == [codes])
+
+    def healths(self, mark: int) -> list[Any]:
+        """The health of the bridge that was published since a mark."""
+        return self.published(mark, "bridge/guest/health")
+
+    def presences(self, mark: int, serial: str) -> list[tuple[str, bool]]:
+        """The presence of a tag that was published since a mark: its state, and whether it was inferred."""
+        documents = self.published(mark, f"tag/{serial}/presence")
+        return [(document["state"], document["inferred"]) for document in documents]
+
+    def wait_presence(self, mark: int, serial: str, state: str, is_inferred: bool) -> None:
+        """Waits until this is the last presence of a tag since a mark."""
+        wanted = [(state, is_inferred)]
+        self.watch.wait(f"presence {wanted} of tag {serial}", lambda: self.presences(mark, serial)[-1:] == wanted)
 
     def wait_error(self, mark: int, serial: str, code: str) -> None:
         """Waits until the bridge has published since a mark why a tag is not connected."""

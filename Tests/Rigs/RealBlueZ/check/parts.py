@@ -6,6 +6,7 @@ import contextlib
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -61,6 +62,11 @@ class Broker:
         """Publishes a command."""
         subprocess.run(["mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", topic, "-m", payload], check=True)
 
+    def latest(self, topic: str) -> str:
+        """The retained payload of a topic."""
+        listen = ["mosquitto_sub", "-h", "127.0.0.1", "-C", "1", "-W", "10", "-t", topic]
+        return subprocess.run(listen, capture_output=True, text=True, check=True).stdout
+
     def retained(self) -> list[str]:
         """The topics with a retained message; a new subscriber gets all of these before anything that is published."""
         end = "rig/end-of-retained"
@@ -88,11 +94,23 @@ class Bridge:
         self.program = program
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, serials: list[str]) -> None:
-        """Starts it with these tags configured."""
+    def configure(self, serials: list[str], settings: str) -> pathlib.Path:
+        """Writes its configuration: these tags, a folder for motion data, and further lines."""
         configuration = WORK / "jacquard2mqtt.yaml"
-        lines = ["instance: guest", "tags:"] + [f'  - serial: "{serial}"' for serial in serials]
-        configuration.write_text("\n".join(lines) + "\n")
+        lines = ["instance: guest", f"imu: {{folder: {WORK / 'imu'}}}", "tags:"]
+        lines += [f'  - serial: "{serial}"' for serial in serials]
+        configuration.write_text("\n".join(lines) + f"\n{settings}\n")
+        return configuration
+
+    def reload(self, serials: list[str], settings: str) -> None:
+        """Changes the configuration while it runs."""
+        self.configure(serials, settings)
+        if self.process is not None:
+            self.process.send_signal(signal.SIGHUP)
+
+    def start(self, serials: list[str], settings: str = "") -> None:
+        """Starts it with these tags configured, and with further lines of configuration."""
+        configuration = self.configure(serials, settings)
         arguments = [self.program, "run", "--config", str(configuration), "--state", str(WORK), "--log-level", "debug"]
         with (LOGS / "bridge").open("ab") as log:
             self.process = subprocess.Popen(arguments, stdout=log, stderr=log)
@@ -125,10 +143,11 @@ class Bridge:
 
 
 class BlueZ:
-    """bluetoothd and the adapter, as a test may treat them."""
+    """bluetoothd and the adapters, as a test may treat them."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
+        self.second: subprocess.Popen[bytes] | None = None
 
     def crashes(self) -> int:
         """How often bluetoothd has ended since the guest came up."""
@@ -146,6 +165,31 @@ class BlueZ:
     def kill(self) -> None:
         """Ends bluetoothd as a crash does."""
         subprocess.run(["busybox", "killall", "-KILL", "bluetoothd"], check=True)
+
+    def plug(self) -> None:
+        """Adds the second adapter, hci1, and waits until it is on."""
+        with (LOGS / "btattach1").open("ab") as log:
+            arguments = ["btattach", "-B", "/dev/hvc1", "-P", "h4"]
+            self.second = subprocess.Popen(arguments, stdout=log, stderr=log)
+        get = ["org.freedesktop.DBus.Properties.Get", "string:org.bluez.Adapter1", "string:Powered"]
+        command = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez", "/org/bluez/hci1", *get]
+        deadline = time.monotonic() + 30
+        while "true" not in subprocess.run(command, capture_output=True, text=True, check=False).stdout:
+            if time.monotonic() > deadline:
+                raise Failure("the second adapter is not on")
+            time.sleep(0.1)
+
+    def unplug(self) -> None:
+        """Removes the second adapter."""
+        if self.second is not None:
+            self.second.terminate()
+            self.second.wait()
+            self.second = None
+
+    def gives_reasons(self) -> bool:
+        """Whether bluetoothd signals why a link has ended: since 5.83."""
+        version = subprocess.run(["bluetoothctl", "--version"], capture_output=True, text=True, check=True).stdout
+        return tuple(map(int, version.split()[-1].split("."))) >= (5, 83)
 
     def dump(self, path: pathlib.Path) -> None:
         """Writes all objects of org.bluez to a file, for those who look into a failure."""

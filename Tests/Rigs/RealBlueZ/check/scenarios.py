@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import time
 
-from guest import Guest
+import motion
+import presence
+import radios
+from guest import FEW, FLEET, ONE, STRANGER, Guest
 from parts import WORK, address
 from watch import Failure
-
-# The tags of all scenarios but the last one; most of them happen to the first.
-FLEET = [f"{number:04}" for number in range(1, 16)]
-FEW = FLEET[:3]
-ONE = FEW[0]
-# In no configuration; it takes commands over an encrypted link only.
-STRANGER = "0016"
 
 
 def connects_all_tags(guest: Guest) -> None:
@@ -228,8 +224,11 @@ ALL = [
     takes_its_tags_over_after_a_crash,
     ignores_a_clock_that_is_set,
     leaves_a_link_to_another_listener,
+    *presence.ALL,
+    *motion.ALL,
     pairs_with_a_tag_that_demands_it,
     uses_the_key_of_a_bond_after_a_restart,
     forgets_a_tag_without_a_trace,
+    *radios.ALL,
     connects_fifteen_tags,
 ]
