@@ -27,6 +27,18 @@ class Release:
         return self._month >= (2026, 11)
 
     @property
+    def oddities(self) -> list[str]:
+        """What it complains of whatever a bridge does: early releases with the device form empty the topic of a device that was
+        removed again themselves, and accept the key that lights need in earlier ones with a warning."""
+        is_early = self.knows_device_form and self._month < (2025, 3)
+        return ["No device components to cleanup", "Deprecated flag `color_mode`"] if is_early else []
+
+    @property
+    def deletes_devices_once(self) -> bool:
+        """Whether a device cannot be deleted in a run in which its triggers were announced twice: "Unknown error"."""
+        return self._month < (2026, 1)
+
+    @property
     def _month(self) -> tuple[int, int]:
         year, month = (int(part) for part in self.version.split(".")[:2])
         return year, month

@@ -51,6 +51,12 @@ async def a_started_home_assistant_is_told_everything_again(world: World) -> Non
 async def a_device_that_a_person_deletes_stays_away_until_everything_is_told_again(world: World) -> None:
     # Home Assistant empties the topic once for each component of the device, and wonders at its own messages.
     world.forgive("No device components to cleanup")
+    if world.home.release.deletes_devices_once:
+        since = len(world.bus.heard)
+        await world.home.end()
+        await world.home.begin()
+        await world.told_again(since)
+        await world.connected()
     ids = await world.home.entity_ids()
     await world.home.delete_device(OTHER_TAG)
 

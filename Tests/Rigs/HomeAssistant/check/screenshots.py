@@ -1,18 +1,21 @@
-"""Takes the pictures of the documentation from a running Home Assistant.
+"""Takes the pictures of the documentation from a running Home Assistant, and with --states those of a failed pairing, a tag that is
+away and a problem.
 
-usage: screenshots.py RELEASE CACHE PROGRAMS LOGS PICTURES
+usage: screenshots.py RELEASE CACHE PROGRAMS LOGS PICTURES [--states]
 """
 
 from __future__ import annotations
 
 import asyncio
 import pathlib
+import shutil
 import signal
 import sys
 import time
 
 import releases
 from browser import Browser
+from scenarios_blueprints import BLUEPRINTS, sliding, stroke
 from world import BRIDGE, OTHER_TAG, TAG, World
 
 AUTOMATION = "brush_to_flash"
@@ -79,8 +82,45 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await browser.picture(pictures / "home-assistant-pairing.png")
 
 
+async def take_slide(world: World, browser: Browser, pictures: pathlib.Path) -> None:
+    """A dashboard with a lamp that a slide has dimmed."""
+    shutil.copytree(BLUEPRINTS, world.home.configuration / "blueprints" / "automation" / "jacquard2mqtt")
+    async with sliding(world) as lamp:
+        slide = (await world.home.entity_ids())[f"{TAG}_slide"]
+        cards = [{"type": "light", "entity": lamp}, {"type": "entities", "entities": [slide]}]
+        await world.home.ask("lovelace/config/save", url_path=None, config={"views": [{"title": "Jacket", "cards": cards}]})
+        await stroke(world, 20, 80)
+        await browser.show(f"{world.home.url}/lovelace/0", 900, 420, "Lamp", "Slide")
+        await browser.come_to_rest()
+        await browser.picture(pictures / "home-assistant-slide.png")
+
+
+async def take_states(world: World, browser: Browser, pictures: pathlib.Path) -> None:
+    """The pages of the bridge and the tag when something is wrong."""
+    devices, ids = await world.home.devices(), await world.home.entity_ids()
+    pages = {name: f"{world.home.url}/config/devices/device/{devices[name]['id']}" for name in (BRIDGE, TAG)}
+    await world.home.call("text.set_value", ids[f"{BRIDGE}_pair_serial"], {"value": "04px"})
+    await world.home.call("button.press", ids[f"{BRIDGE}_pair"])
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Looking for the tag")
+    await world.command_tags("out-of-range 0001")
+    await world.home.wait_state(f"{TAG}_connection", "off")
+    await browser.show(pages[TAG], 900, 1560, "Left sleeve", "Why disconnected")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "tag-away.png")
+    await world.command_tags("in-range 0001")
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Failed")
+    await browser.show(pages[BRIDGE], 900, 1000, "Pairing", "Failed")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "pairing-failed.png")
+    await world.command_tags("adapter off 0")
+    await world.home.wait_state(f"{BRIDGE}_problem", "on")
+    await browser.show(pages[BRIDGE], 900, 1000, "Problem")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "problem.png")
+
+
 async def main(
-    name: str, cache: pathlib.Path, programs: pathlib.Path, logs: pathlib.Path, pictures: pathlib.Path
+    name: str, cache: pathlib.Path, programs: pathlib.Path, logs: pathlib.Path, pictures: pathlib.Path, states: bool
 ) -> None:
     """Starts the world and the browser, and ends them."""
     if task := asyncio.current_task():
@@ -91,10 +131,13 @@ async def main(
         await world.begin()
         await browser.begin()
         await take(world, browser, pictures)
+        await take_slide(world, browser, pictures)
+        if states:
+            await take_states(world, browser, pictures)
     finally:
         await browser.end()
         await world.end()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], *(pathlib.Path(path).resolve() for path in sys.argv[2:6])))
+    asyncio.run(main(sys.argv[1], *(pathlib.Path(path).resolve() for path in sys.argv[2:6]), "--states" in sys.argv))
