@@ -126,6 +126,9 @@ enum AdapterCheck {
 enum BlueZVersionCheck {
     /// The version of Debian 12, the oldest with which the bridge is tested.
     private static let tested = (5, 66)
+    /// A version that crashes as soon as an advertisement matches a filter by service, which the bridge sets. Source: bluez/bluez,
+    /// issue 2282.
+    private static let crashing = (5, 87)
 
     /// Reports whether the bridge is tested with the version.
     ///
@@ -150,6 +153,12 @@ enum BlueZVersionCheck {
             return Finding(
                 .bluezVersion, .warning, "\(word); the bridge is tested with \(tested.0).\(tested.1) and later",
                 remedies: ["sudo apt update && sudo apt install bluez"])
+        }
+        guard (major, minor) != crashing else {
+            return Finding(
+                .bluezVersion, .warning,
+                "\(word), whose bluetoothd crashes when the bridge scans, unless your distribution has mended it",
+                remedies: ["install BlueZ \(crashing.0).\(crashing.1 - 1), or a later one than \(word)"])
         }
         return Finding(.bluezVersion, .ok, word)
     }

@@ -93,13 +93,21 @@ final class AdapterDiscovery {
         change(adapter, "SetDiscoveryFilter", [filter]) { discovery, error in
             if let error { return discovery.refused("SetDiscoveryFilter", error) }
             discovery.change(adapter, "StartDiscovery") { discovery, error in
-                // `InProgress`: BlueZ has not ended the previous session. Discovery is running, as requested.
-                if let error, error.name != "org.bluez.Error.InProgress" {
+                if let error, !discovery.isRunning(error, on: adapter) {
                     return discovery.refused("StartDiscovery", error)
                 }
                 discovery.hasBegun(service)
             }
         }
+    }
+
+    /// Whether a refusal to start discovery means that this client's session runs: BlueZ has not ended the previous one.
+    ///
+    /// While the adapter does not report `Discovering`, `InProgress` is a failure: the kernel still discovers for a bluetoothd that
+    /// has crashed, or another client's start is pending. bluetoothd drops the client then. Source: BlueZ 5.66, `start_discovery`
+    /// and `start_discovery_complete` in `src/adapter.c`.
+    private func isRunning(_ error: DBusError, on adapter: String) -> Bool {
+        error.name == "org.bluez.Error.InProgress" && context.connection.tree.adapters[adapter]?.isDiscovering == true
     }
 
     private func stop(on adapter: String) {

@@ -127,14 +127,30 @@ struct ScanningTests {
         }
     }
 
-    @Test("counts as started when BlueZ reports that it is in progress")
+    private static let inProgress = ("org.bluez.Error.InProgress", "Operation already in progress")
+
+    @Test("counts as started when BlueZ reports that it is in progress, and the adapter discovers")
     func inProgress() async throws {
         try await onLoop {
             let bench = try await CentralBench()
-            bench.blueZ.faults.refused["StartDiscovery"] = (
-                "org.bluez.Error.InProgress", "Operation already in progress"
-            )
+            let other = try await bench.otherConnection()
+            _ = try await other.call(.call(to: "org.bluez", "/org/bluez/hci0", "org.bluez.Adapter1", "StartDiscovery"))
+            try await until("the adapter discovers") { bench.tree.adapters["/org/bluez/hci0"]?.isDiscovering == true }
+            bench.blueZ.faults.refused["StartDiscovery"] = Self.inProgress
             bench.scan()
+            try await bench.wait("scanning true")
+        }
+    }
+
+    @Test("is tried again when BlueZ reports that it is in progress, and the adapter does not discover")
+    func inProgressElsewhere() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.blueZ.faults.refused["StartDiscovery"] = Self.inProgress
+            bench.scan()
+            try await bench.waitForCall("StartDiscovery hci0", 3)
+            #expect(!bench.events.contains { $0.hasPrefix("scanning") })
+            bench.blueZ.faults.refused = [:]
             try await bench.wait("scanning true")
         }
     }

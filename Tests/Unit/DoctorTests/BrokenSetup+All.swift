@@ -68,6 +68,10 @@ extension BrokenSetup {
             name: "an old BlueZ", check: .bluezVersion, verdict: .warning, cause: "5.50; the bridge is tested with",
             remedy: "apt install bluez"
         ) { $0.machine.bluetoothTool = try $0.write("bluetoothctl", "#!/bin/sh\necho 'bluetoothctl: 5.50'\n") },
+        BrokenSetup(
+            name: "a BlueZ that crashes", check: .bluezVersion, verdict: .warning,
+            cause: "crashes when the bridge scans", remedy: "install BlueZ 5.86, or a later one than 5.87"
+        ) { $0.machine.bluetoothTool = try $0.write("bluetoothctl", "#!/bin/sh\necho 'bluetoothctl: 5.87'\n") },
     ]
 
     private static let broker: [BrokenSetup] = [
