@@ -98,8 +98,8 @@ class Browser:
         await until(f"{url} shows {texts}", is_shown, 90)
 
     async def click(self, name: str) -> None:
-        """Clicks on the middle of the first element with a name."""
-        x, y = await self._run(PLACE % json.dumps(name.upper()))
+        """Clicks on the middle of the first element with a name, once there is one."""
+        x, y = await until(f"the page has a {name}", lambda: self._run(PLACE % json.dumps(name.upper())))
         for kind in ("mousePressed", "mouseReleased"):
             await self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
