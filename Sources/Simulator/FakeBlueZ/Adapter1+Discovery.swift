@@ -55,7 +55,7 @@ extension Adapter1 {
     /// Reports an advertising device if a discovery matches it.
     func discover(_ peripheral: any SimulatedPeripheral) {
         let active = discoverers.values.filter(\.isActive)
-        guard let broadcast = peripheral.broadcast(at: number),
+        guard let broadcast = peripheral.broadcast(at: airNumber),
             active.contains(where: { $0.filter?.matches(broadcast, address: peripheral.address) ?? true })
         else {
             return

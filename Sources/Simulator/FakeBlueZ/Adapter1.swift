@@ -21,6 +21,8 @@ final class Adapter1: BusObject {
     var onListen: (() -> Void)?
 
     let number: Int
+    /// The number that devices know it by.
+    var airNumber: Int { options.firstAdapter + number }
     private let onStore: (AdapterStorage) -> Void
     private var isDiscoverable = false
     private var isPairable = true
@@ -45,7 +47,7 @@ final class Adapter1: BusObject {
 
     private var properties: [BusProperty] {
         [
-            BusProperty("Address", "s") { .string("00:1A:7D:00:00:0\(self.number + 1)") },
+            BusProperty("Address", "s") { .string("00:1A:7D:00:00:0\(self.airNumber + 1)") },
             BusProperty("AddressType", "s") { .string("public") },
             BusProperty("Name", "s") { .string("simulator") },
             BusProperty("Alias", "s") {

@@ -10,6 +10,8 @@ public struct BlueZOptions: Sendable {
         case never
     }
 
+    /// The number that devices know `hci0` by; the other adapters follow. Two services in one process need different ones.
+    public var firstAdapter = 0
     /// Whether AcquireNotify works; without, clients have to fall back on StartNotify.
     public var allowsAcquireNotify = true
     /// Whether AcquireWrite works; without, clients have to write by WriteValue.

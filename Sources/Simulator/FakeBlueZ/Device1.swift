@@ -63,10 +63,10 @@ final class Device1: BusObject {
     var options: BlueZOptions { adapter.options }
     var isBonded: Bool { adapter.storage.bonds[peripheral.address] != nil }
     var isTrustedByUser: Bool { isTrusted }
-    var adapterNumber: Int { adapter.number }
+    var adapterNumber: Int { adapter.airNumber }
     /// Whether the adapter receives it.
-    var isAdvertising: Bool { peripheral.broadcast(at: adapter.number) != nil }
-    var isReachable: Bool { peripheral.isReachable(from: adapter.number) }
+    var isAdvertising: Bool { peripheral.broadcast(at: adapter.airNumber) != nil }
+    var isReachable: Bool { peripheral.isReachable(from: adapter.airNumber) }
 
     func changed(_ properties: String...) {
         for property in properties { tree.changed(self, Self.interface, property) }

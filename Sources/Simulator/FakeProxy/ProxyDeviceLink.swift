@@ -53,6 +53,8 @@ final class ProxyDeviceLink: PeripheralLink {
         stepTimer.arm(after: server.options.linkSetup)
     }
 
+    /// The number of the proxy's radio.
+    var adapterNumber: Int { server.options.adapterNumber }
     /// Whether the link is up.
     var isUp: Bool { phase == .linked }
 
@@ -63,7 +65,7 @@ final class ProxyDeviceLink: PeripheralLink {
     /// Connects the device if it advertises now, otherwise later.
     private func look() {
         guard phase == .connecting else { return }
-        guard let peripheral, peripheral.broadcast != nil else {
+        guard let peripheral, peripheral.broadcast(at: adapterNumber) != nil else {
             return stepTimer.arm(after: server.options.advertisingInterval)
         }
         limitTimer.disarm()
@@ -217,7 +219,7 @@ final class ProxyDeviceLink: PeripheralLink {
     /// Performs something after a round trip, if the device is still in reach then.
     private func later(_ body: @escaping @LoopActor (ProxyDeviceLink) -> Void) {
         let timer = LoopTimer { [weak self] in
-            guard let self, isUp, peripheral?.isReachable == true else { return }
+            guard let self, isUp, peripheral?.isReachable(from: adapterNumber) == true else { return }
             body(self)
         }
         timers.removeAll { !$0.isArmed }

@@ -6,6 +6,8 @@ public struct ProxyOptions: Sendable {
     public var name = "simulated"
     /// The key; nil for a proxy without encryption.
     public var key: NoiseKey?
+    /// The number that devices know its radio by, as with adapters.
+    public var adapterNumber = 0
     /// The number of links. That of ESPHome is 3 unless it is configured.
     public var slots = 3
     /// Whether the newest subscription ends an earlier one, as since ESPHome 2026.7. Before, it is refused.

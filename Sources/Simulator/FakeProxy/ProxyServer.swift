@@ -191,7 +191,7 @@ public final class ProxyServer {
         advertisingTimer.arm(after: options.advertisingInterval)
         guard subscriber != nil, !isSilent else { return }
         let all = peripherals.compactMap { peripheral in
-            peripheral.broadcast.map { broadcast in
+            peripheral.broadcast(at: options.adapterNumber).map { broadcast in
                 RawAdvertisement(
                     address: Self.number(peripheral.address), rssi: Int32(broadcast.rssi), addressType: 1,
                     data: broadcast.structures)

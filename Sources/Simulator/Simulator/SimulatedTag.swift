@@ -17,7 +17,7 @@ public final class SimulatedTag {
     public internal(set) var firmware: Firmware
     /// Whether the host's radio reaches it.
     public private(set) var isInRange = true
-    /// The places of the adapters; empty: each receives it alike.
+    /// The places of the adapters, and that of the proxy; empty: each receives it alike.
     var adapterPlaces: [Place] = []
     /// Its place.
     private(set) var place = Place(x: 0, y: 0)

@@ -14,6 +14,8 @@ struct SimulatorOptions: Hashable, Sendable {
     var adapters = 1
     /// The places of the adapters; empty: each receives every tag alike.
     var places: [Place] = []
+    /// The address of the bus of another BlueZ, which has the last adapter; nil: there is none.
+    var otherBus: String?
     var isJSON = false
     var speaksOnStandardIO = false
     var isQuick = false
@@ -28,6 +30,8 @@ struct SimulatorOptions: Hashable, Sendable {
     var speed = 1.0
     /// The port of the fake proxy; nil: there is none.
     var proxyPort: UInt16?
+    /// The place of the fake proxy; nil: it receives every tag alike.
+    var proxyPlace: Place?
     /// The file with the key of the fake proxy; nil: it does not encrypt.
     var proxyKeyFile: String?
     /// Whether tags sleep after ten idle minutes, and after a minute of advertising.
@@ -64,6 +68,14 @@ extension SimulatorOptions {
                 throw CommandLineError(message: "--places sets the number of adapters, too; leave --adapters out")
             }
             (self.places, adapters) = (places, places.count)
+        }
+        otherBus = arguments.options[OptionDescription.otherBus.name]
+        if otherBus != nil, adapters == 0 { throw CommandLineError(message: "--other-bus needs an adapter") }
+        if let place = try arguments.value(of: .esphomePlace, .placeList) {
+            guard let first = place.first, place.count == 1, !places.isEmpty else {
+                throw CommandLineError(message: "--esphome-place is one place, and needs --places")
+            }
+            proxyPlace = first
         }
         profile = try arguments.value(of: .profile, .choice) ?? .stock
         scenario = arguments.options[OptionDescription.scenario.name]
@@ -130,9 +142,9 @@ extension ScalarRule where Value == Double {
 extension OptionDescription {
     /// All options, in the order of the help.
     static let ofSimulator: [OptionDescription] = [
-        tags, serials, bus, adapters, places, profile, scenario, replay, speed, mtu, noAcquire, lossy,
+        tags, serials, bus, adapters, places, otherBus, profile, scenario, replay, speed, mtu, noAcquire, lossy,
         writeWithoutResponseOnly, pairing, sleep, disconnectReasons, gesturesEvery, quick, jsonLines, stdio, serial,
-        esphome, esphomeKey,
+        esphome, esphomeKey, esphomePlace,
     ]
 
     fileprivate static let esphome = OptionDescription(
@@ -141,6 +153,12 @@ extension OptionDescription {
     fileprivate static let esphomeKey = OptionDescription(
         name: "--esphome-key", value: "FILE", completion: .file([]),
         details: ["Encrypt the proxy's connections with the key in a file."])
+
+    fileprivate static let esphomePlace = OptionDescription(
+        name: "--esphome-place", value: "X,Y", details: ["The place of the proxy, with --places."])
+    fileprivate static let otherBus = OptionDescription(
+        name: "--other-bus", value: "ADDRESS",
+        details: ["The last adapter is hci0 of another BlueZ, on this existing bus."])
 
     fileprivate static let tags = OptionDescription(
         name: "--tags", value: "N", details: ["The number of tags, at most 250 (default: 1)."])

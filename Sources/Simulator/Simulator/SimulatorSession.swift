@@ -53,14 +53,21 @@ final class SimulatorSession {
         blueZOptions.mtu = options.mtu ?? recordedMTU ?? blueZOptions.mtu
         let log = Logger("simulator", to: StreamSink(level: .warning))
         let blueZ = BlueZService(
-            bus: bus, peripherals: tags, adapters: options.adapters, options: blueZOptions, log: log)
+            bus: bus, peripherals: tags, adapters: options.adapters - (options.otherBus == nil ? 0 : 1),
+            options: blueZOptions, log: log)
+        blueZOptions.firstAdapter = options.adapters - 1
+        let other = options.otherBus.map {
+            BlueZService(bus: $0, peripherals: tags, options: blueZOptions, log: log)
+        }
         let proxy = try proxy(tags, log)
         defer { proxy?.stop() }
         let simulation = Simulation(tags: tags, blueZ: blueZ, proxy: proxy)
         for tag in tags { tag.onEvent = { [output] in output.event($0) } }
+        other?.onBusLost = { [weak self] in self?.finish("the other bus has gone") }
         blueZ.onBusLost = { [weak self] in self?.finish("the bus has gone") }
         simulation.onFailure = { [weak self] error in self?.finish("\(error)") }
         try await blueZ.start()
+        try await other?.start()
         output.plain("DBUS_SYSTEM_BUS_ADDRESS=\(bus)")
         output.plain("ready")
         if let interval = options.gesturesEvery { simulation.playGestures(every: interval) }
@@ -68,6 +75,7 @@ final class SimulatorSession {
         EventLoop.shared.atEndOfTurn { [weak self] in self?.player?.play() }
         let reason = await commands(for: simulation)
         blueZ.crash()
+        other?.crash()
         return reason
     }
 
@@ -75,6 +83,7 @@ final class SimulatorSession {
     private func proxy(_ tags: [SimulatedTag], _ log: Logger) throws -> ProxyServer? {
         guard let port = options.proxyPort else { return nil }
         var proxyOptions = options.isQuick ? ProxyOptions.quick : ProxyOptions()
+        proxyOptions.adapterNumber = options.adapters
         if let mtu = options.mtu { proxyOptions.mtu = mtu }
         if let file = options.proxyKeyFile {
             let text = String(decoding: try SmallFile.bytes(of: file, atMost: 1024), as: UTF8.self)

@@ -29,7 +29,7 @@ enum TagFactory {
             firmware.replay = replay
             firmware.sleepsByItself = options.sleeps
             let tag = SimulatedTag(firmware, address: address(index + 1), options: tagOptions)
-            tag.adapterPlaces = options.places
+            tag.adapterPlaces = options.places + (options.proxyPlace.map { [$0] } ?? [])
             return tag
         }
     }

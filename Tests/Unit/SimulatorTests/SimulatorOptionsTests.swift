@@ -37,6 +37,11 @@ struct SimulatorOptionsTests {
         #expect(try Self.options(["--mtu", "23"]).mtu == 23)
         let proxy = try Self.options(["--esphome", "6053", "--esphome-key", "key"])
         #expect(proxy.proxyPort == 6053 && proxy.proxyKeyFile == "key")
+        let house = try Self.options([
+            "--places", "0,0:8,3", "--other-bus", "unix:path=/run/other", "--esphome", "6053", "--esphome-place", "4,4",
+        ])
+        #expect(house.adapters == 2 && house.otherBus == "unix:path=/run/other")
+        #expect(house.proxyPlace == Place(x: 4, y: 4))
     }
 
     @Test(
@@ -45,7 +50,9 @@ struct SimulatorOptionsTests {
             ["--fly"], ["tags"], ["--tags"], ["--tags", "0"], ["--tags", "251"], ["--adapters", "x"],
             ["--serials", "00_1"], ["--serials", ""], ["--gestures-every", "0"],
             ["--mtu", "22"], ["--mtu", "518"], ["--mtu", "x"], ["--stdio", "--tags", "2"], ["--profile", "new"],
-            ["--esphome", "0"], ["--esphome", "65536"], ["--esphome"],
+            ["--esphome", "0"], ["--esphome", "65536"], ["--esphome"], ["--esphome-place", "1,1"],
+            ["--places", "0,0", "--esphome-place", "1,1:2,2"],
+            ["--adapters", "0", "--other-bus", "unix:path=/run/other"],
         ])
     func refuses(arguments: [String]) {
         #expect(throws: CommandLineError.self) { try Self.options(arguments) }
