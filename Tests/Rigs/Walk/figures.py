@@ -76,14 +76,14 @@ def latency(make, count: int = 1000) -> None:
         row(name, values)
 
 
-def switches(process: int) -> dict[str, int]:
-    """The wake-ups of each thread so far: its voluntary context switches."""
-    found = {}
+def use(process: int) -> tuple[int, float]:
+    """The wake-ups of a process so far, which are its voluntary context switches, and its milliseconds of processor time."""
+    wakeups, nanoseconds = 0, 0
     for task in pathlib.Path(f"/proc/{process}/task").iterdir():
         lines = (task / "status").read_text(encoding="utf-8").splitlines()
-        values = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-        found[f"{task.name} {values['Name']}"] = int(values["voluntary_ctxt_switches"])
-    return found
+        wakeups += sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+        nanoseconds += int((task / "schedstat").read_text(encoding="ascii").split()[0])
+    return wakeups, nanoseconds / 1e6
 
 
 def private_memory(process: int) -> int:
@@ -92,21 +92,51 @@ def private_memory(process: int) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
 
 
+def wait_idle(process: int) -> None:
+    """Waits until a process wakes up as often in five seconds as in the five before."""
+    counts = [(time.monotonic(), use(process)[0])]
+
+    def is_idle() -> bool:
+        if time.monotonic() - counts[-1][0] >= 5:
+            counts.append((time.monotonic(), use(process)[0]))
+        last = [count for _, count in counts[-3:]]
+        return len(last) == 3 and abs(last[2] - 2 * last[1] + last[0]) <= 5
+
+    wait_for("the bridge is idle", is_idle, 60)
+
+
+# Adapters of the host, other radios, and tags that are not the bridge's, which advertise.
+COSTS = [
+    (1, "", 0), (1, "adapter", 0), (2, "", 0), (4, "", 0), (1, "SSH", 0), (1, "proxy", 0), (1, "proxy", 20),
+]
+
+
 def cost(make, seconds: float = 60) -> None:
     """Private memory and wake-ups of an idle bridge, whose tag is connected by the first radio."""
-    print(f"{'idle, one tag connected':32}{'private kB':>12}{'wake-ups':>10}   in {seconds:g} s")
-    adapters = "".join(f"    - {{adapter: hci{number}, name: room{number}}}\n" for number in range(4))
-    lines = adapters.splitlines(keepends=True)
-    port = take_port()
-    for name, count, radios in (
-        ("one adapter, no radios", 1, ""), ("one adapter", 1, lines[0]), ("two adapters", 2, "".join(lines[:2])),
-        ("four adapters", 4, adapters), ("one adapter and a proxy", 1, lines[0]),
-    ):
-        house = make(name.replace(" ", "-"), ["jacquard/bridge/walk/adapter"])
-        options = ["--tags", "1", "--places", ":".join(f"{10 * number},0" for number in range(count))]
-        if "proxy" in name:
+    print(f"{'idle, one tag connected':48}{'private kB':>12}{'wake-ups':>10}{'CPU ms':>8}   in {seconds:g} s")
+    for adapters, more, others in COSTS:
+        name = f"{adapters} adapter" + "s" * (adapters > 1)
+        if adapters == 1 and not more:
+            name += ", without `radios`"
+        elif more != "adapter":
+            name += f", {more}" if more else ""
+        name += f", {others} other devices advertise" if others else ""
+        house = make(f"cost-{adapters}{more}{others}", ["jacquard/bridge/walk/adapter"])
+        radios = "".join(f"    - {{adapter: hci{number}, name: room{number}}}\n" for number in range(adapters))
+        options = ["--tags", str(1 + others)]
+        places = [f"{10 * number},0" for number in range(adapters)]
+        if more == "SSH":
+            house.another_computer()
+            options += ["--other-bus", house.other_bus.address]
+            places.append("20,0")
+            radios += house.ssh.radio("attic")
+        elif more == "proxy":
+            port = take_port()
             options += [*house.proxy_options(port), "--esphome-place", "20,0"]
             radios += house.proxy_radio(port)
+        elif adapters == 1 and not more:
+            radios = ""
+        options += ["--places", ":".join(places)]
         states: list[bytes] = []
         house.start(["0001"], options, radios)
         house.observer.on_message = lambda _topic, payload, _now, states=states: states.append(payload)
@@ -114,21 +144,11 @@ def cost(make, seconds: float = 60) -> None:
         total = max(1, radios.count("name:"))
         wait_for("all radios are ready", lambda states=states, total=total: states and states[-1].count(b"powered_on") == total)
         process = house.bridge.process.pid
-        # The bridge is idle when it has slept for five seconds but for a few wake-ups.
-        state = [sum(switches(process).values()), time.monotonic()]
-
-        def is_idle(process=process, state=state) -> bool:
-            current, now = sum(switches(process).values()), time.monotonic()
-            if now - state[1] < 5:
-                return False
-            is_idle, state[:] = current - state[0] <= 10, [current, now]
-            return is_idle
-
-        wait_for("the bridge is idle", is_idle, 60)
-        before, begin = switches(process), time.monotonic()
+        wait_idle(process)
+        before, begin = use(process), time.monotonic()
         wait_for("the time of the measurement", lambda begin=begin: time.monotonic() - begin >= seconds, seconds + 5)
-        after = switches(process)
-        print(f"{name:32}{private_memory(process):12}{sum(after.values()) - sum(before.values()):10}", flush=True)
+        after = use(process)
+        print(f"{name:48}{private_memory(process):12}{after[0] - before[0]:10}{after[1] - before[1]:8.1f}", flush=True)
         house.stop()
 
 
