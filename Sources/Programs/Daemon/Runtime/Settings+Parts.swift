@@ -49,6 +49,8 @@ extension Settings {
     var timing: TagSession.Timing {
         var timing = TagSession.Timing()
         timing.connect = bluetooth.connectTimeout
+        // A tag that walks from radio to radio has short links, and must not wait longer after each of them.
+        if let radios = bluetooth.radios, radios.count > 1 { timing.stable = .seconds(2) }
         return timing
     }
 

@@ -39,6 +39,15 @@ struct ConversionTests {
         #expect(RequestError(error, .poweredOff) == expected)
     }
 
+    @Test(
+        "take a link of two seconds for a good one if several radios take turns, otherwise one of ten",
+        arguments: [
+            ("", 10), ("bluetooth: {radios: [hci0]}", 10), ("bluetooth: {radios: [hci0, hci1]}", 2),
+        ])
+    func goodLinks(yaml: String, seconds: Int) throws {
+        #expect(try settings(yaml).timing.stable == .seconds(seconds))
+    }
+
     @Test("have at most 256 bytes of a topic in the log, and three dots", arguments: [0, 255, 256, 257, 65_535])
     func topics(count: Int) {
         let topic = String(repeating: "a", count: count)
