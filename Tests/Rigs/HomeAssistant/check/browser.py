@@ -97,6 +97,10 @@ class Browser:
 
         await until(f"{url} shows {texts}", is_shown, 90)
 
+    async def has(self, name: str) -> bool:
+        """Whether an element with a name exists."""
+        return bool(await self._run(f"return all.some((node) => node.nodeName === {json.dumps(name.upper())})"))
+
     async def click(self, name: str) -> None:
         """Clicks on the middle of the first element with a name, once there is one."""
         x, y = await until(f"the page has a {name}", lambda: self._run(PLACE % json.dumps(name.upper())))

@@ -152,7 +152,9 @@ class HomeAssistant:
         entity = (await self.entities()).get(unique_id)
         return (await self.states()).get(entity["entity_id"], {}) if entity else {}
 
-    async def wait_state(self, unique_id: str, wanted: str, **attributes: Any) -> dict[str, Any]:
+    async def wait_state(
+        self, unique_id: str, wanted: str, within: float = 40, **attributes: Any
+    ) -> dict[str, Any]:
         """Waits until an entity has a state, and these attributes."""
         seen: dict[str, Any] = {}
 
@@ -163,7 +165,7 @@ class HomeAssistant:
             return seen if seen.get("state") == wanted and has_all else {}
 
         try:
-            return await until(f"{unique_id} is {wanted}", look)
+            return await until(f"{unique_id} is {wanted}", look, within)
         except Failure as failure:
             raise Failure(f"{failure}; it is {seen.get('state')} with {seen.get('attributes')}") from None
 

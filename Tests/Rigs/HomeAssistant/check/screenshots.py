@@ -15,6 +15,7 @@ import time
 
 import releases
 from browser import Browser
+from failure import until
 from scenarios_blueprints import BLUEPRINTS, sliding, stroke
 from world import BRIDGE, OTHER_TAG, TAG, World
 
@@ -66,8 +67,14 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-device.png")
     await browser.show(f"{world.home.url}/config/automation/edit/{AUTOMATION}", 1200, 660, "brush_in")
-    await browser.click("ha-automation-trigger-row")
-    await browser.come_to_rest()
+
+    async def is_open() -> bool:
+        """The row takes no click for a moment after it is drawn."""
+        await browser.click("ha-automation-trigger-row")
+        await browser.come_to_rest()
+        return await browser.has("ha-device-trigger-picker")
+
+    await until("the trigger is open", is_open)
     await browser.click("ha-device-trigger-picker")
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-automation.png")
@@ -88,9 +95,11 @@ async def take_slide(world: World, browser: Browser, pictures: pathlib.Path) -> 
     async with sliding(world) as lamp:
         slide = (await world.home.entity_ids())[f"{TAG}_slide"]
         cards = [{"type": "light", "entity": lamp}, {"type": "entities", "entities": [slide]}]
-        await world.home.ask("lovelace/config/save", url_path=None, config={"views": [{"title": "Jacket", "cards": cards}]})
-        await stroke(world, 20, 80)
-        await browser.show(f"{world.home.url}/lovelace/0", 900, 420, "Lamp", "Slide")
+        path = "jacket-lamp"
+        await world.home.ask("lovelace/dashboards/create", url_path=path, title="Jacket", mode="storage")
+        await world.home.ask("lovelace/config/save", url_path=path, config={"views": [{"title": "Jacket", "cards": cards}]})
+        await stroke(world, 70, 45)
+        await browser.show(f"{world.home.url}/{path}/0", 900, 420, "Lamp", "Slide")
         await browser.come_to_rest()
         await browser.picture(pictures / "home-assistant-slide.png")
 
@@ -101,14 +110,14 @@ async def take_states(world: World, browser: Browser, pictures: pathlib.Path) ->
     pages = {name: f"{world.home.url}/config/devices/device/{devices[name]['id']}" for name in (BRIDGE, TAG)}
     await world.home.call("text.set_value", ids[f"{BRIDGE}_pair_serial"], {"value": "04px"})
     await world.home.call("button.press", ids[f"{BRIDGE}_pair"])
-    await world.home.wait_state(f"{BRIDGE}_pairing", "Looking for the tag")
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Searching, hold the tag's button")
     await world.command_tags("out-of-range 0001")
     await world.home.wait_state(f"{TAG}_connection", "off")
     await browser.show(pages[TAG], 900, 1560, "Left sleeve", "Why disconnected")
     await browser.come_to_rest()
     await browser.picture(pictures / "tag-away.png")
     await world.command_tags("in-range 0001")
-    await world.home.wait_state(f"{BRIDGE}_pairing", "Failed")
+    await world.home.wait_state(f"{BRIDGE}_pairing", "Failed", 80)
     await browser.show(pages[BRIDGE], 900, 1000, "Pairing", "Failed")
     await browser.come_to_rest()
     await browser.picture(pictures / "pairing-failed.png")
