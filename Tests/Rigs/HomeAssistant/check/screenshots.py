@@ -55,7 +55,6 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     """Takes all pictures."""
     await world.connected("0001")
     await world.connected("0002")
-    await automate(world)
     await log_in(world, browser)
     device = (await world.home.devices())[TAG]["id"]
     light = (await world.home.entity_ids())[f"{TAG}_led"]
@@ -66,6 +65,22 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await world.home.call("light.turn_on", light, AMBER)
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-device.png")
+    if world.home.release.is_recent:
+        await take_automation(world, browser, pictures)
+    ids = await world.home.entity_ids()
+    bridge = (await world.home.devices())[BRIDGE]["id"]
+    await world.home.call("button.press", ids[f"{BRIDGE}_scan"])
+    await world.home.wait_state(f"{BRIDGE}_found", "1")
+    await world.home.call("select.select_option", ids[f"{BRIDGE}_pair_tag"], {"option": "0003"})
+    await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
+    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "2 Tag to pair", "3 Pair")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "home-assistant-pairing.png")
+
+
+async def take_automation(world: World, browser: Browser, pictures: pathlib.Path) -> None:
+    """The editor of an automation, with the list of triggers open."""
+    await automate(world)
     await browser.show(f"{world.home.url}/config/automation/edit/{AUTOMATION}", 1200, 660, "brush_in")
 
     async def is_open() -> bool:
@@ -78,15 +93,6 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await browser.click("ha-device-trigger-picker")
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-automation.png")
-    ids = await world.home.entity_ids()
-    bridge = (await world.home.devices())[BRIDGE]["id"]
-    await world.home.call("button.press", ids[f"{BRIDGE}_scan"])
-    await world.home.wait_state(f"{BRIDGE}_found", "1")
-    await world.home.call("select.select_option", ids[f"{BRIDGE}_pair_tag"], {"option": "0003"})
-    await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
-    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "2 Tag to pair", "3 Pair")
-    await browser.come_to_rest()
-    await browser.picture(pictures / "home-assistant-pairing.png")
 
 
 async def take_slide(world: World, browser: Browser, pictures: pathlib.Path) -> None:
