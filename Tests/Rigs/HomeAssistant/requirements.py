@@ -13,8 +13,8 @@ import sys
 
 # `hassio` is not wanted itself, but others import its parts.
 WANTED = """
-    api auth automation binary_sensor blueprint button config counter device_automation diagnostics event hassio
-    homeassistant http input_boolean light logger mqtt onboarding person persistent_notification recorder script
+    api assist_pipeline auth automation binary_sensor blueprint button config counter device_automation diagnostics event
+    hassio homeassistant http input_boolean light logger mqtt onboarding person persistent_notification recorder script
     select sensor stream switch system_log trace update websocket_api
 """.split()
 
