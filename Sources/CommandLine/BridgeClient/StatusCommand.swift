@@ -107,7 +107,7 @@ struct RetainedFacts: Equatable, Sendable {
         self.topics = topics
     }
 
-    /// Reads the retained messages from the broker, and says so.
+    /// Reads the retained messages from the broker, and shows that as a step.
     @LoopActor
     static func read(
         _ topics: BridgeTopics, _ session: BrokerSession, _ progress: Progress

@@ -10,8 +10,7 @@ extension TagMirror {
 
     /// The retained topics of the tag.
     var retainedTopics: [String] {
-        topics.retained + (presence == nil ? [] : [topics.presence]) + leftTopics
-            + (find.isShown ? [topics.find] : [])
+        topics.retained + featureTopics + leftTopics
     }
 
     /// Passes an event to the presence, and returns its publication if it has changed.

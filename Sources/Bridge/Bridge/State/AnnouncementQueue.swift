@@ -17,6 +17,9 @@ struct AnnouncementQueue: Sendable {
     /// When the postponed touch modes are due; nil before the last tags are announced.
     private var touchModesDue: Instant?
 
+    /// Whether all tags are announced.
+    var isComplete: Bool { batches.deadline == nil }
+
     /// When the next tags or the touch modes are due; nil if there are none.
     var deadline: Instant? { batches.deadline ?? touchModesDue }
 

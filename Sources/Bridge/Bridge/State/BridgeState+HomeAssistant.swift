@@ -88,12 +88,13 @@ extension BridgeState {
     /// The next announcements of tags.
     private mutating func announcementsDue(at now: Timestamp) -> [Publication] {
         let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
-        let positions = ids.compactMap(tags.position)
-        let facts = positions.flatMap { position in
+        let facts = ids.compactMap(tags.position).flatMap { position in
             discovery?.firstAnnouncement(of: tags[position].discovered).map(Publication.init) ?? []
         }
-        let left = positions.flatMap { tags[$0].leftTopics }
-        if !left.isEmpty { departures.append(.features, retainedTopics: left, at: now.instant) }
+        if !ids.isEmpty, announcements.isComplete {
+            let left = tags.flatMap(\.leftTopics)
+            if !left.isEmpty { departures.append(.features, retainedTopics: left, at: now.instant) }
+        }
         return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? tags.map(\.touchModeFact.reminder) : [])
     }
 

@@ -84,7 +84,7 @@ struct PeerBridges: Sendable {
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
         /// When it went offline, or when the broker lost its sessions, if it is back without its session: it has not received the
-        /// commands that have arrived since. Its document says so if its absence was short.
+        /// commands that have arrived since. After a short absence, its `info` has another `session`.
         var missedSince: Instant?
         /// Whether it has gone offline.
         var isGone = false

@@ -1,7 +1,6 @@
 import JacquardProtocol
 
-/// Facts of a tag that exist only if somebody uses several radios, presence, its modules, raw data or motion sensor. Most tags have
-/// none.
+/// Facts of a tag with several radios, with presence, or whose modules, raw data or motion sensor were used. Most tags have none.
 struct RareFacts: Sendable {
     /// The tag's loadable modules; nil until they were listed.
     var modules: [ModuleDescriptor]?

@@ -74,7 +74,7 @@ extension BridgeState {
         settle(work.connections.begin(tags.map(\.entry.id), at: now.instant), at: now)
     }
 
-    /// Decides anew which facts of all tags this bridge publishes.
+    /// Decides again which facts of all tags this bridge publishes.
     mutating func rescopeAll(at now: Timestamp) -> [BridgeAction] {
         rescope(work.scopes.begin(tags.map(\.entry.id), at: now.instant), at: now)
     }

@@ -199,10 +199,9 @@ struct TagMirror: Sendable {
         }
     }
 
-    /// The retained topics of features that are used now.
+    /// The retained topics of features that a reload can switch on and off, and that are on.
     var featureTopics: [String] {
         (presence == nil ? [] : [topics.presence]) + (find.isShown ? [topics.find] : [])
-            + (radios == nil ? [] : [topics.radios])
     }
 
     /// The retained topics of features that were switched off.
