@@ -189,30 +189,3 @@ struct ForecastText: Hashable, Sendable {
         "\(short) (between \(Age.span(seconds: earliest)) and \(Age.span(seconds: latest)))"
     }
 }
-
-/// The text of `T/connection` (MQTT contract, section 3).
-struct ConnectionText: Hashable, Sendable {
-    private let document: JSONValue
-
-    /// Creates the text of a document.
-    init(_ document: JSONValue) {
-        self.document = document
-    }
-
-    /// `initializing 6/14`.
-    var short: String {
-        let state = (document["state"]?.string ?? "unknown").asWords
-        guard let step = document["step"]?.integer, let of = document["of"]?.integer else { return state }
-        return "\(state) \(step)/\(of)"
-    }
-
-    /// The same, with attempt and error.
-    var long: String {
-        let attempt = document["attempt"]?.integer ?? 0
-        var parts = [short]
-        if attempt > 1 { parts.append("attempt \(attempt)") }
-        if let error = document["error"]?["text"]?.string { parts.append(error) }
-        if let hint = document["error"]?["hint"]?.string { parts.append(hint) }
-        return parts.joined(separator: "; ")
-    }
-}
