@@ -79,14 +79,11 @@ struct EventHistoryTests {
 
     @Test("records every topic of a tag, or leaves it out for a reason")
     func topics() {
-        let recorded = Set(RecordedEvent.Kind.allCases.filter(\.isFact).map(\.rawValue))
-        let topics = BridgeTopics(base: "b", instance: "i").tag("t")
-        let retained = (topics.retained + topics.ofFeatures).map {
-            String($0.dropFirst("b/tag/t/".count))
-        }
-        #expect(Set(retained).subtracting(recorded) == ["info", "stats", "rssi", "modules", "imu", "imu/sessions"])
-        #expect(recorded.isSubset(of: retained))
-        let results = Set(RecordedEvent.Kind.allCases.map(\.rawValue).filter { $0.hasSuffix("/result") })
+        let recorded = Set(RecordedEvent.Kind.all.filter(\.isFact).map(\.name))
+        let facts = Set(TopicRow.ofTags.filter(\.isFact).map(\.name))
+        #expect(facts.subtracting(recorded) == ["info", "stats", "rssi", "modules", "imu", "imu/sessions", "radios"])
+        #expect(recorded.isSubset(of: facts))
+        let results = Set(RecordedEvent.Kind.all.map(\.name).filter { $0.hasSuffix("/result") })
         let commands = TagRequestTable.rows.map { row in
             row.name.split(separator: "/").first.map { "\($0)/result" } ?? ""
         }
@@ -214,9 +211,10 @@ struct EventHistoryTests {
 struct EventBlockTests {
     private static func block(_ sequence: UInt64, _ count: Int = 3) throws -> EventBlock {
         var block = EventBlock(sequence: sequence)
+        let gear = try #require(RecordedEvent.Kind("gear"))
         for number in 0..<count {
             let event = RecordedEvent(
-                unixMilliseconds: 1_000 + Int64(number), subject: .init(tag: 7, kind: .gear),
+                unixMilliseconds: 1_000 + Int64(number), subject: .init(tag: 7, kind: gear),
                 payload: Array("{\(number)}".utf8))
             let fits = block.append(try #require(event))
             #expect(fits)
@@ -359,7 +357,7 @@ struct EventReplayTests {
     @Test("of a part begins with the facts of that time")
     func part() {
         let replay = Self.replay(Self.history(), from: time + 2_001, until: time + 3_000)
-        #expect(replay.facts.map { String(decoding: $0.payload, as: UTF8.self) } == ["jacket", "89"])
+        #expect(replay.facts.map { String(decoding: $0.payload, as: UTF8.self) } == ["89", "jacket"])
         #expect(replay.events.map(\.unixMilliseconds) == [time + 3_000])
         #expect(Self.replay(Self.history(), until: time + 2_999).events.count == 4)
     }

@@ -49,10 +49,10 @@ struct TopicMirrorTests {
     @Test("an event is one line of JSON with its number")
     func text() {
         var mirror = mirror()
-        let event = mirror.received(topic: "home/jacquard/tag/003R/name", payload: Array("a\nb\u{1F600}".utf8))
+        let event = mirror.received(topic: "home/jacquard/tag/003R/gear", payload: Array("a\nb\u{1F600}".utf8))
         #expect(
             event.map { String(decoding: $0.text, as: UTF8.self) }
-                == "id: b1-1\ndata: {\"payload\":\"a\\nb\u{1F600}\",\"retained\":true,\"topic\":\"home/jacquard/tag/003R/name\"}\n\n"
+                == "id: b1-1\ndata: {\"payload\":\"a\\nb\u{1F600}\",\"retained\":true,\"topic\":\"home/jacquard/tag/003R/gear\"}\n\n"
         )
     }
 

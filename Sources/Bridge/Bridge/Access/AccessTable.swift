@@ -14,16 +14,10 @@ public struct AccessTable: Hashable, Sendable {
 
     /// The commands that automations may send. They cannot pair, forget, connect or disconnect tags, write to their store,
     /// or send requests to a bridge.
-    static let automationCommands = [
-        LEDSet.name, HapticSet.name, FindSet.name, NotifySet.name, TouchModeSet.name, BatteryGet.name, SignalGet.name,
-        InfoGet.name,
-    ]
-
-    /// The commands that only an administrator may send.
-    static let adminCommands = [ModulesSet.name, RawSet.name]
+    static let automationCommands = TagRequestTable.rows.filter { $0.access == .automation }.map { $0.name }
 
     /// The commands of Home Assistant's entities, and those for automations in Home Assistant.
-    static let homeAssistantCommands = TagRequestTable.rows.map { $0.name }.filter { !adminCommands.contains($0) }
+    static let homeAssistantCommands = TagRequestTable.rows.filter { $0.access != .admin }.map { $0.name }
 
     /// The requests of Home Assistant's entities.
     static let homeAssistantRequests = [ScanRequest.name, PairRequest.name, PairSerialRequest.name]

@@ -1,3 +1,5 @@
+import JSON
+
 /// When the battery of a tag will be empty if its load stays the same.
 ///
 /// The rate is the slope of the discharge since the last charge under the present load. The interval comes from the
@@ -73,5 +75,11 @@ extension Int64 {
     /// Rounds a number that an integer of this size holds.
     fileprivate init(_ number: Double, rounding rule: FloatingPointRoundingRule) {
         self.init(number.rounded(rule))
+    }
+}
+
+extension TopicRow {
+    static let batteryForecast = TopicRow("battery/forecast", .fact, isRecorded: true) { document in
+        document["empty"]?.word.map { "battery will be empty at \($0)" }
     }
 }

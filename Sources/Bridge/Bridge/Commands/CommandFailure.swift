@@ -208,7 +208,7 @@ extension MotionStatus {
 
 extension TagMirror {
     /// Points to the capabilities of the attached gear.
-    fileprivate var gearHint: String { "\(topics.gear) lists what the attached gear can do" }
+    fileprivate var gearHint: String { "\(topics[.gear]) lists what the attached gear can do" }
 
     /// The tag is not connected.
     func offlineFailure(at now: Timestamp) -> CommandFailure {

@@ -3,6 +3,8 @@ import JacquardProtocol
 /// `battery/get`: reads the battery level and returns it in the result.
 struct BatteryGet: TagRequest {
     static let name = "battery/get"
+    static var access: CommandAccess { .automation }
+    static var isResultRecorded: Bool { true }
 
     let command: TagCommand? = .batteryStatus
 
@@ -21,6 +23,7 @@ struct BatteryGet: TagRequest {
 /// lists the tag's loadable modules.
 struct InfoGet: TagRequest {
     static let name = "info/get"
+    static var access: CommandAccess { .automation }
     static let keys = ["component"]
 
     let command: TagCommand?
@@ -85,6 +88,7 @@ struct ModulesDocument: Encodable {
 /// belongs to the advertisement that led to the connection, or to a later one. Earlier measurements are not used.
 struct SignalGet: TagRequest {
     static let name = "rssi/get"
+    static var access: CommandAccess { .automation }
 
     let command: TagCommand? = nil
 

@@ -6,6 +6,7 @@ import Time
 /// tag has reached the state.
 struct ConnectionSet: TagRequest {
     static let name = "connection/set"
+    static var isResultRecorded: Bool { true }
     static let keys = ["connection"]
     static let ignoresHold = true
 
@@ -74,6 +75,8 @@ struct NameSet: TagRequest {
 /// `touch_mode/set`: `gesture`, `continuous`, `slide`, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
+    static var access: CommandAccess { .automation }
+    static var isResultRecorded: Bool { true }
     static let keys = ["touch_mode"]
 
     private let mode: TouchMode
@@ -118,6 +121,7 @@ struct TouchModeSet: TagRequest {
 /// otherwise it is left alone until it sleeps, and returns after it is touched.
 struct SleepSet: TagRequest {
     static let name = "sleep/set"
+    static var isResultRecorded: Bool { true }
     static let keys = ["timeout_s", "wake_on_motion"]
 
     private let timeoutSeconds: UInt32

@@ -12,6 +12,13 @@ protocol TagRequest: Sendable {
     /// Whether the command is allowed while the user has disconnected the tag or the configuration disables it.
     static var ignoresHold: Bool { get }
 
+    /// The least role whose users may send it.
+    static var access: CommandAccess { get }
+
+    /// Whether its result is recorded for `replay-events`. Results with serials, addresses, names or values of the tag's store
+    /// are not.
+    static var isResultRecorded: Bool { get }
+
     /// Parses the command from its payload.
     ///
     /// - Throws: `invalid_argument`, `invalid_json` or `not_permitted`.
@@ -102,6 +109,16 @@ extension TagRequestContext {
     }
 }
 
+/// The least role whose users may send a command.
+enum CommandAccess {
+    /// Programs that react to gestures, and all below.
+    case automation
+    /// Home Assistant, and the administrator.
+    case homeAssistant
+    /// The administrator.
+    case admin
+}
+
 /// The connection state that a command waits for.
 enum TagGoal: Hashable, Sendable {
     /// The tag is connected.
@@ -127,6 +144,8 @@ struct TagRequestOutcome: Sendable {
 extension TagRequest {
     static var keys: [String] { [] }
     static var ignoresHold: Bool { false }
+    static var access: CommandAccess { .homeAssistant }
+    static var isResultRecorded: Bool { false }
     var isImmediate: Bool { false }
     var goal: TagGoal { .connected }
     var endsLink: Bool { false }
@@ -163,6 +182,11 @@ enum TagRequestTable {
         SleepSet.self,
         TouchModeSet.self,
     ]
+
+    /// The topics of results that are recorded.
+    static var recordedResults: [String] {
+        rows.filter { $0.isResultRecorded }.map { $0.name.prefix { $0 != "/" } + "/result" }
+    }
 
     /// Returns the command with a name.
     ///

@@ -113,7 +113,7 @@ public struct EventHistory: Sendable {
     private func subject(of topic: String) -> (TagID, RecordedEvent.Kind)? {
         guard topic.hasPrefix(prefix) else { return nil }
         let levels = topic.dropFirst(prefix.count).split(separator: "/", maxSplits: 1)
-        guard levels.count == 2, let kind = RecordedEvent.Kind(rawValue: String(levels[1])),
+        guard levels.count == 2, let kind = RecordedEvent.Kind(String(levels[1])),
             let id = TagID(String(levels[0]))
         else { return nil }
         return (id, kind)
@@ -166,7 +166,7 @@ public struct EventHistory: Sendable {
 
     private func sortedFacts(of isBlock: (UInt64) -> Bool) -> [(key: RecordedEvent.Subject, value: Fact)] {
         facts.filter { isBlock($0.value.block) }.sorted {
-            ($0.value.block, $0.key.tag, $0.key.kind.rawValue) < ($1.value.block, $1.key.tag, $1.key.kind.rawValue)
+            ($0.value.block, $0.key.tag, $0.key.kind.name) < ($1.value.block, $1.key.tag, $1.key.kind.name)
         }
     }
 

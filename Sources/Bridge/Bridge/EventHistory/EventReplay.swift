@@ -40,7 +40,7 @@ public struct EventReplay: Sendable {
                 events.append(event)
             }
         }
-        let order = RecordedEvent.Kind.allCases
+        let order = RecordedEvent.Kind.all
         facts = before.values.sorted {
             ($0.subject.tag, order.firstIndex(of: $0.subject.kind) ?? 0)
                 < ($1.subject.tag, order.firstIndex(of: $1.subject.kind) ?? 0)
@@ -53,7 +53,7 @@ extension EventReplay.Message {
     fileprivate init(_ event: RecordedEvent, _ tags: RecordedTags) {
         self.init(
             unixMilliseconds: event.unixMilliseconds,
-            topic: "tag/\(tags.level(of: event.subject.tag))/\(event.subject.kind.rawValue)",
+            topic: "tag/\(tags.level(of: event.subject.tag))/\(event.subject.kind.name)",
             payload: tags.revealed(event.payload), isRetained: event.subject.kind.isFact)
     }
 }

@@ -2,35 +2,31 @@
 ///
 /// It has no id, serial or address of a tag: see ``RecordedTags``.
 struct RecordedEvent: Hashable, Sendable {
-    /// The topics that are recorded, as their levels after the tag's.
+    /// A topic of a tag that is recorded.
     ///
     /// Left out are streams (`touch`, `slide`), values that say nothing about an event (`stats`, `rssi`), the topic with the tag's
     /// serial and address (`info`), and results with these, with names or with values of the tag's store.
-    enum Kind: String, CaseIterable, Sendable {
-        case availability, connection, battery, gear, led, gesture, presence, find
-        case batteryLevel = "battery/level"
-        case batteryForecast = "battery/forecast"
-        case touchMode = "touch_mode"
-        case ledResult = "led/result"
-        case hapticResult = "haptic/result"
-        case reflexResult = "reflex/result"
-        case touchModeResult = "touch_mode/result"
-        case connectionResult = "connection/result"
-        case batteryResult = "battery/result"
-        case sleepResult = "sleep/result"
-        case findResult = "find/result"
-        case notifyResult = "notify/result"
-
+    struct Kind: Hashable, Sendable {
+        /// The last levels of the topic, such as `battery/level`.
+        let name: String
         /// Whether it is a fact, which the broker retains.
-        var isFact: Bool {
-            switch self {
-            case .availability, .connection, .battery, .batteryLevel, .batteryForecast, .gear, .led, .touchMode,
-                .presence, .find:
-                true
-            case .gesture, .ledResult, .hapticResult, .reflexResult, .touchModeResult, .connectionResult,
-                .batteryResult, .sleepResult, .findResult, .notifyResult:
-                false
-            }
+        let isFact: Bool
+
+        /// Those of the table of topics, and the results of commands and reflexes.
+        static let all =
+            TopicRow.ofTags.filter(\.isRecorded).map { Kind(name: $0.name, isFact: $0.isFact) }
+            + (TagRequestTable.recordedResults + ["reflex/result"]).map { Kind(name: $0, isFact: false) }
+
+        private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+        private init(name: String, isFact: Bool) {
+            (self.name, self.isFact) = (name, isFact)
+        }
+
+        /// - Returns: nil for a topic that is not recorded.
+        init?(_ name: String) {
+            guard let kind = Self.byName[name] else { return nil }
+            self = kind
         }
     }
 
@@ -76,7 +72,7 @@ struct RecordedEvent: Hashable, Sendable {
         let words = parts[..<3].map { String(decoding: $0, as: UTF8.self) }
         let isRepetition = words[2].hasPrefix(Self.repetitionSign)
         guard let time = Int64(words[0]), let tag = RecordedTags.number(ofName: words[1]),
-            let kind = Kind(rawValue: isRepetition ? String(words[2].dropFirst()) : words[2])
+            let kind = Kind(isRepetition ? String(words[2].dropFirst()) : words[2])
         else { return nil }
         self.init(
             unixMilliseconds: time, subject: Subject(tag: tag, kind: kind), isRepetition: isRepetition,
@@ -85,7 +81,7 @@ struct RecordedEvent: Hashable, Sendable {
 
     /// The line with its end.
     var line: [UInt8] {
-        let kind = (isRepetition ? Self.repetitionSign : "") + subject.kind.rawValue
+        let kind = (isRepetition ? Self.repetitionSign : "") + subject.kind.name
         return Array("\(unixMilliseconds) \(RecordedTags.name(subject.tag)) \(kind) ".utf8) + payload
             + [UInt8(ascii: "\n")]
     }

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -16,7 +17,7 @@ struct FindFact: Hashable, Sendable {
 extension TagMirror {
     /// `T/find`; nothing before its first use.
     var findFacts: [Publication] {
-        find.isShown ? [.fact(topics.find, word: find.isOn ? "on" : "off")] : []
+        find.isShown ? [.fact(topics[.find], word: find.isOn ? "on" : "off")] : []
     }
 
     /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
@@ -111,5 +112,11 @@ extension PendingCommands {
             guard case .tag(tag, let request) = command.work, isMeant(request), !request.isImmediate else { return nil }
             return command.token
         }
+    }
+}
+
+extension TopicRow {
+    static let find = TopicRow("find", .fact, while: .feature, isRecorded: true) { document in
+        document == "on" ? "blinks until it is found" : "does not blink"
     }
 }

@@ -4,6 +4,8 @@ import Time
 /// `find/set`: lets a tag blink and vibrate, `start` for `for_s` or until `stop`.
 struct FindSet: TagRequest {
     static let name = "find/set"
+    static var access: CommandAccess { .automation }
+    static var isResultRecorded: Bool { true }
     static let keys = ["find", "for_s"]
 
     /// How long; nil to stop.

@@ -84,7 +84,7 @@ extension BridgeState {
         let facts = ids.map { id in
             // A tag of both bridges.
             if let position = tags.position(of: id) { return tags[position].availabilityFact.reminder }
-            return correction(topics.tag(id).availability)
+            return correction(topics.tag(id)[.availability])
         }
         let state = BridgeTopics(base: topics.base, instance: name.text).state
         let change = peers.received(state: Array("offline".utf8), of: name.text, at: now.instant)

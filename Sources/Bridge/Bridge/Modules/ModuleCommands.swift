@@ -19,6 +19,7 @@ struct ModulesGet: TagRequest {
 /// `modules/set`: activates, deactivates or deletes a module. The result has the list after the change.
 struct ModulesSet: TagRequest {
     static let name = "modules/set"
+    static var access: CommandAccess { .admin }
     static let keys = ["module", "action", "confirm"]
 
     private let action: ModuleAction
@@ -60,6 +61,21 @@ extension TagMirror {
     fileprivate mutating func modulesReported(_ response: TagCommandResponse) -> TagRequestOutcome {
         guard case .modules(let modules) = response else { return TagRequestOutcome() }
         rare.modules = modules
-        return TagRequestOutcome(data: CommandData(ModulesDocument(modules)), publications: rarePublications)
+        return TagRequestOutcome(
+            data: CommandData(ModulesDocument(modules)), publications: modulesFact + motionPublications)
+    }
+
+    /// `T/modules`; nothing until the modules were listed.
+    var modulesFact: [Publication] {
+        rareFacts.first?.modules.map { [.fact(topics[.modules], ModulesDocument($0).modules)] } ?? []
+    }
+}
+
+extension TopicRow {
+    static let modules = TopicRow("modules", .fact, isOnPage: false) { document in
+        let modules = (document.elements ?? []).map { module in
+            (module["name"]?.word ?? "a module") + (module["enabled"]?.flag == true ? ", active" : "")
+        }
+        return modules.isEmpty ? "has no modules" : "has the modules \(modules.joined(separator: "; "))"
     }
 }

@@ -24,7 +24,7 @@ extension BridgeState {
         let payload =
             stream.isBinary ? stream.batch.bytes : JSONText.bytes(of: MotionDataDocument(stream.batch, at: now))
         tags[position].motion.stream?.batch.end()
-        return [Publication(topic: tags[position].topics.imuData, payload: payload, qos: 0, kind: .stream)]
+        return [Publication(topic: tags[position].topics[.imuData], payload: payload, qos: 0, kind: .stream)]
     }
 
     // MARK: Downloads

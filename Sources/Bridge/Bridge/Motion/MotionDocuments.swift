@@ -158,9 +158,9 @@ extension TagMirror {
     /// The publication of the motion sensor's state; none if it was never used.
     var motionPublications: [Publication] {
         guard let motion = rareFacts.first?.motion else { return [] }
-        let state = Publication.fact(topics.imu, MotionDocument(motion))
+        let state = Publication.fact(topics[.imu], MotionDocument(motion))
         guard let sessions = motion.sessions else { return [state] }
-        return [state, .fact(topics.imuSessions, sessions.map(MotionSessionDocument.init))]
+        return [state, .fact(topics[.imuSessions], sessions.map(MotionSessionDocument.init))]
     }
 
     /// Whether the tag is known to have a motion sensor.
@@ -174,4 +174,23 @@ extension TagMirror {
             yield &rareFacts[0].motions[0]
         }
     }
+}
+
+extension TopicRow {
+    static let imu = TopicRow("imu", .fact, isOnPage: false) { document in
+        if let error = document["error"]?.word { return "motion sensor: the download failed: \(error)" }
+        if let download = document["download"], let of = download["of"]?.integer, of > 0 {
+            let percent = (download["bytes"]?.integer ?? 0) * 100 / of
+            return "motion sensor: transfers the session \(download["session"]?.word ?? ""), \(percent) %"
+        }
+        let mode = ["store": "records", "stream": "streams"][document["mode"]?.word ?? ""]
+        let state = document["state"]?.word?.asWords ?? "module is \(document["module"]?.word ?? "unknown")"
+        return "motion sensor: " + (mode.map { "\($0), " } ?? "") + state
+    }
+
+    static let imuSessions = TopicRow("imu/sessions", .fact, isOnPage: false) { document in
+        "has \(document.elements?.count ?? 0) recorded sessions"
+    }
+
+    static let imuData = TopicRow("imu/data", .stream, isOnPage: false)
 }

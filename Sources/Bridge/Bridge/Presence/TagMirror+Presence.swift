@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -5,12 +6,7 @@ import Time
 extension TagMirror {
     /// `T/presence`; nothing while presence is off.
     var presenceFacts: [Publication] {
-        presence.map { [.fact(topics.presence, PresenceDocument($0))] } ?? []
-    }
-
-    /// The retained topics of the tag.
-    var retainedTopics: [String] {
-        topics.retained + featureTopics + leftTopics
+        presence.map { [.fact(topics[.presence], PresenceDocument($0))] } ?? []
     }
 
     /// Passes an event to the presence, and returns its publication if it has changed.
@@ -75,5 +71,18 @@ extension BridgeState {
         }
         if !isOn { departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant) }
         return publish(facts) + tags.indices.compactMap { tags[$0].store() }
+    }
+}
+
+extension TopicRow {
+    static let presence = TopicRow("presence", .fact, while: .feature, isRecorded: true) { document in
+        let doubt = document["inferred"]?.flag == true ? ", as far as the bridge can tell" : ""
+        return switch document["state"]?.string {
+        case "here": "is here\(doubt)"
+        case "asleep": "is asleep, and here\(doubt)"
+        case "gone": "is gone\(doubt)"
+        case "unknown": "has not been received yet"
+        default: nil
+        }
     }
 }

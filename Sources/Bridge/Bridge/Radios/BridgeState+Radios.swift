@@ -33,7 +33,7 @@ extension TagMirror {
 
     /// `T/radios`; none with a single radio.
     var radiosFact: [Publication] {
-        radios.map { [.fact(topics.radios, $0.rows.map(RadioDocument.init))] } ?? []
+        radios.map { [.fact(topics[.radios], $0.rows.map(RadioDocument.init))] } ?? []
     }
 
     /// The problem of a tag that only radios without a bond receive.
@@ -51,5 +51,16 @@ extension CommandArguments {
     func radio(of names: [String]) throws(CommandFailure) -> String? {
         let allowed = names.isEmpty ? "absent: this bridge has one radio" : names.joined(separator: ", ")
         return try text("radio", mayBe: allowed) { name in names.first { $0 == name } }
+    }
+}
+
+extension TopicRow {
+    static let radios = TopicRow("radios", .fact, while: .severalRadios) { document in
+        let radios = (document.elements ?? []).map { radio in
+            let strength = radio["rssi"]?.word.map { " at \($0) dBm" } ?? ""
+            let bond = radio["bonded"]?.flag == true ? "" : " without a bond"
+            return "\(radio["radio"]?.word ?? "radio")\(strength)\(bond)"
+        }
+        return radios.isEmpty ? "no radio has received it" : "received by \(radios.joined(separator: ", "))"
     }
 }

@@ -5,6 +5,7 @@ import Text
 /// `raw/set`: selects what is published of the raw data characteristic, or writes to it. For research; off by default.
 struct RawSet: TagRequest {
     static let name = "raw/set"
+    static var access: CommandAccess { .admin }
     static let keys = ["views", "send"]
 
     private enum Work: Hashable {
@@ -91,7 +92,7 @@ extension TagMirror {
     func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
         guard rare.rawViews.contains(view) else { return [] }
         let payload = JSONText.bytes(of: RawDocument(bytes, view: view))
-        return [Publication(topic: topics.command("raw"), payload: payload, qos: 0, kind: .stream)]
+        return [Publication(topic: topics[.raw], payload: payload, qos: 0, kind: .stream)]
     }
 }
 
@@ -104,5 +105,11 @@ extension BridgeState {
             tags[position].rare.rawViews = []
             return .observeRawData([], of: tags[position].entry.id)
         }
+    }
+}
+
+extension TopicRow {
+    static let raw = TopicRow("raw", .stream, isOnPage: false) { document in
+        document["bytes"]?.word.map { "raw data (\(document["view"]?.word ?? "value")): \($0)" }
     }
 }

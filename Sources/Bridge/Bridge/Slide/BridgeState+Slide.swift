@@ -81,7 +81,8 @@ extension TagMirror {
         guard rareFacts.first?.slide != nil else { return [] }
         return change(&rare.slides[0]).map { event in
             Publication(
-                topic: topics.slide, payload: JSONText.bytes(of: SlideDocument(event, at: now)), qos: 0, kind: .stream)
+                topic: topics[.slide], payload: JSONText.bytes(of: SlideDocument(event, at: now)), qos: 0, kind: .stream
+            )
         }
     }
 }
@@ -124,5 +125,18 @@ extension BridgeState {
 
     private mutating func endSlide(of position: Int) -> [BridgeAction] {
         perform([.setTouchMode(.gesture)], on: tags[position].entry.id)
+    }
+}
+
+extension TopicRow {
+    static let slide = TopicRow("slide", .stream, isOnPage: false) { document in
+        guard let position = document["position"]?.word else { return nil }
+        return switch document["phase"]?.string {
+        case "begin": "finger at \(position) of 100"
+        case "move": "finger slides to \(position)"
+        case "hold": "finger holds at \(position)"
+        case "end": "finger lifted at \(position)"
+        default: nil
+        }
     }
 }

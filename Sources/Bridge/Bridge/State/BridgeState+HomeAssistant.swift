@@ -60,7 +60,7 @@ extension BridgeState {
         let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn, at: now) }
         guard isOn else {
             guard let old else { return publish(finds) }
-            let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics.find]) }
+            let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[.find]]) }
             departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
             return publish(finds + old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
         }

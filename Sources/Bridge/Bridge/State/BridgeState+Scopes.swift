@@ -73,7 +73,7 @@ extension BridgeState {
     }
 
     private func presenceTopics(of position: Int) -> [String] {
-        [tags[position].topics.availability, tags[position].topics.connection]
+        [tags[position].topics[.availability], tags[position].topics[.connection]]
     }
 
     mutating func discoveryTopics(of id: TagID) -> [String] {

@@ -33,9 +33,14 @@ extension TagMirror {
         }
     }
 
-    /// The publications of rare facts that are known.
-    var rarePublications: [Publication] {
-        guard let rare = rareFacts.first else { return [] }
-        return (rare.modules.map { [.fact(topics.modules, ModulesDocument($0).modules)] } ?? []) + motionPublications
+    /// The facts of features that are used.
+    var featureFacts: [Publication] {
+        radiosFact + presenceFacts + findFacts + modulesFact + motionPublications
     }
+
+    /// The retained topics of the tag that may have a message.
+    var retainedTopics: [String] { topics.retained + featureTopics + leftTopics }
+
+    /// The retained topics of features that a reload can switch on and off, and that are on.
+    var featureTopics: [String] { (presenceFacts + findFacts).map(\.topic) }
 }

@@ -6,22 +6,21 @@ extension TagMirror {
     /// Returns all facts, so that every retained topic has a value.
     func allFacts(at now: Timestamp) -> [Publication] {
         [availabilityFact, connectionFact(at: now)] + batteryFacts
-            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + radiosFact
-            + presenceFacts + findFacts + rarePublications
+            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + featureFacts
     }
 
     /// The topics of facts whose value is unknown.
     var unknownTopics: [String] {
-        (battery == nil ? [topics.battery, topics.batteryLevel, topics.batteryForecast] : [])
-            + (gear == nil ? [topics.gear] : [])
+        (battery == nil ? [topics[.battery], topics[.batteryLevel], topics[.batteryForecast]] : [])
+            + (gear == nil ? [topics[.gear]] : [])
     }
 
     var availabilityFact: Publication {
-        .fact(topics.availability, word: link.isAvailable ? "online" : "offline")
+        .fact(topics[.availability], word: link.isAvailable ? "online" : "offline")
     }
 
     func connectionFact(at now: Timestamp) -> Publication {
-        .fact(topics.connection, connectionDocument(at: now))
+        .fact(topics[.connection], connectionDocument(at: now))
     }
 
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
@@ -32,36 +31,36 @@ extension TagMirror {
     }
 
     var batteryFacts: [Publication] {
-        let document = Publication.fact(topics.battery, BatteryDocument(battery))
+        let document = Publication.fact(topics[.battery], BatteryDocument(battery))
         guard let battery else { return [document] }
-        return [document, .fact(topics.batteryLevel, word: String(battery.value.level))]
+        return [document, .fact(topics[.batteryLevel], word: String(battery.value.level))]
     }
 
-    var forecastFact: Publication { .fact(topics.batteryForecast, BatteryForecastDocument(batteryMonitor.forecast)) }
+    var forecastFact: Publication { .fact(topics[.batteryForecast], BatteryForecastDocument(batteryMonitor.forecast)) }
 
-    var gearFact: Publication { .fact(topics.gear, GearDocument(gear)) }
+    var gearFact: Publication { .fact(topics[.gear], GearDocument(gear)) }
 
     var infoDocument: TagInfoDocument {
         TagInfoDocument(entry, sighting: sighting, component: component, chords: chords, bridge: bridge)
     }
 
-    var infoFact: Publication { .fact(topics.info, infoDocument) }
+    var infoFact: Publication { .fact(topics[.info], infoDocument) }
 
-    var touchModeFact: Publication { .fact(topics.touchMode, word: touchModeWord) }
+    var touchModeFact: Publication { .fact(topics[.touchMode], word: touchModeWord) }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
     var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(tagLED).bytes, kind: .fact) }
 
     var rssiFact: Publication {
-        .fact(topics.rssi, word: sighting.rssi.map(String.init) ?? "null", qos: 0)
+        .fact(topics[.rssi], word: sighting.rssi.map(String.init) ?? "null", qos: 0)
     }
 
     func statsFact(at now: Timestamp) -> Publication {
-        Publication(topic: topics.stats, payload: statsPayload.bytes(of: counters, at: now), kind: .fact)
+        Publication(topic: topics[.stats], payload: statsPayload.bytes(of: counters, at: now), kind: .fact)
     }
 
     func touchSample(_ touch: TouchData, at now: Timestamp) -> Publication {
         Publication(
-            topic: topics.touch, payload: JSONText.bytes(of: TouchDocument(touch, at: now)), qos: 0, kind: .stream)
+            topic: topics[.touch], payload: JSONText.bytes(of: TouchDocument(touch, at: now)), qos: 0, kind: .stream)
     }
 }

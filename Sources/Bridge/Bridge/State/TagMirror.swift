@@ -199,14 +199,9 @@ struct TagMirror: Sendable {
         }
     }
 
-    /// The retained topics of features that a reload can switch on and off, and that are on.
-    var featureTopics: [String] {
-        (presence == nil ? [] : [topics.presence]) + (find.isShown ? [topics.find] : [])
-    }
-
     /// The retained topics of features that were switched off.
     var leftTopics: [String] {
-        (left.contains(.presence) ? [topics.presence] : []) + (left.contains(.radios) ? [topics.radios] : [])
+        (left.contains(.presence) ? [topics[.presence]] : []) + (left.contains(.radios) ? [topics[.radios]] : [])
     }
 
     /// Handles the end of ``leftTopics``.

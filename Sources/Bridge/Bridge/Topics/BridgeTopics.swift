@@ -49,26 +49,31 @@ public struct BridgeTopics: Equatable, Sendable {
         self.base = base
         self.instance = instance
         bridge = "\(base)/bridge/\(instance)"
-        state = bridge + "/state"
-        info = bridge + "/info"
-        health = bridge + "/health"
-        adapter = bridge + "/adapter"
-        scan = bridge + "/scan"
-        advertisement = bridge + "/advertisement"
-        event = bridge + "/event"
-        log = bridge + "/log"
-        beat = bridge + "/beat"
-        gatt = bridge + "/gatt"
-        tags = bridge + "/tags"
-        pairing = bridge + "/pairing"
-        found = bridge + "/found"
+        func topic(_ row: TopicRow) -> String { "\(base)/bridge/\(instance)/\(row.name)" }
+        state = topic(BridgeTopic.state)
+        info = topic(BridgeTopic.info)
+        health = topic(BridgeTopic.health)
+        adapter = topic(BridgeTopic.adapter)
+        scan = topic(BridgeTopic.scan)
+        advertisement = topic(BridgeTopic.advertisement)
+        event = topic(BridgeTopic.event)
+        log = topic(BridgeTopic.log)
+        beat = topic(BridgeTopic.beat)
+        gatt = topic(BridgeTopic.gatt)
+        tags = topic(BridgeTopic.tags)
+        pairing = topic(BridgeTopic.pairing)
+        found = topic(BridgeTopic.found)
     }
 
     /// The retained topics that are published only while Home Assistant discovery is on.
-    var ofHomeAssistant: [String] { [pairing, found] }
+    var ofHomeAssistant: [String] { retained { $0 == .feature } }
 
     /// The bridge's own retained topics; its state comes last.
-    var retained: [String] { [info, health, adapter, scan, tags] + ofHomeAssistant + [state] }
+    var retained: [String] { retained { _ in true } }
+
+    private func retained(while isUsed: (TopicRow.Use) -> Bool) -> [String] {
+        BridgeTopic.table.filter { $0.isFact && isUsed($0.use) }.map { "\(bridge)/\($0.name)" }
+    }
 
     /// The topic filters that the bridge subscribes to.
     var filters: [String] {
@@ -186,75 +191,6 @@ struct CommandAddress: Hashable, Sendable {
         tag = nil
         name = String(request)
         self.resultTopic = resultTopic
-    }
-}
-
-/// The topics of one tag. Those that every tag has are created once, so that events don't build strings; those of a feature only
-/// when they are used.
-public struct TagTopics: Equatable, Sendable {
-    private let prefix: String
-    let availability: String
-    let connection: String
-    let battery: String
-    let batteryLevel: String
-    let batteryForecast: String
-    let gear: String
-    let info: String
-    let touchMode: String
-    let led: String
-    let rssi: String
-    /// Published only with several radios.
-    var radios: String { prefix + "radios" }
-    private let hasRadios: Bool
-    let gesture: String
-    let stats: String
-    let touch: String
-    /// Published once the modules were listed.
-    var modules: String { prefix + "modules" }
-    /// Published once the motion sensor was used.
-    var imu: String { prefix + "imu" }
-    var imuSessions: String { prefix + "imu/sessions" }
-    var imuData: String { prefix + "imu/data" }
-    var presence: String { prefix + "presence" }
-    var find: String { prefix + "find" }
-    /// A stream, in touch mode `slide`.
-    var slide: String { prefix + "slide" }
-
-    /// The tag's retained topics.
-    public var retained: [String] {
-        [
-            availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats,
-            modules, imu, imuSessions,
-        ] + (hasRadios ? [radios] : [])
-    }
-
-    /// The retained topics of features, which are published only while the feature is used.
-    var ofFeatures: [String] { [presence, find] }
-
-    fileprivate init(prefix: String, hasRadios: Bool) {
-        self.prefix = prefix
-        self.hasRadios = hasRadios
-        availability = prefix + "availability"
-        connection = prefix + "connection"
-        battery = prefix + "battery"
-        batteryLevel = prefix + "battery/level"
-        batteryForecast = prefix + "battery/forecast"
-        gear = prefix + "gear"
-        info = prefix + "info"
-        touchMode = prefix + "touch_mode"
-        led = prefix + "led"
-        rssi = prefix + "rssi"
-        gesture = prefix + "gesture"
-        stats = prefix + "stats"
-        touch = prefix + "touch"
-    }
-
-    /// The tag's topic, `T`: the prefix of its topics without the last slash.
-    var tag: String { String(prefix.dropLast()) }
-
-    /// The topic of a command, such as `led/set`.
-    func command(_ name: String) -> String {
-        prefix + name
     }
 }
 

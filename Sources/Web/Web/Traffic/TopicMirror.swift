@@ -73,15 +73,10 @@ struct TopicMirror {
 
     /// The subscriptions: everything that a page shows, except the touch streams.
     var filters: [String] {
-        let tag = [
-            "availability", "connection", "battery", "battery/forecast", "gear", "info", "touch_mode", "led", "rssi",
-            "radios", "presence", "find", "gesture", "stats", "+/result",
-        ]
-        let bridge = [
-            "state", "info", "health", "adapter", "scan", "tags", "pairing", "advertisement", "event", "log",
-            "response/+",
-        ]
-        return tag.map { "\(base)/tag/+/\($0)" } + bridge.map { "\(base)/bridge/+/\($0)" }
+        let rows =
+            TopicRow.ofTags.filter(\.isOnPage).map { "tag/+/\($0.name)" }
+            + BridgeTopic.table.filter(\.isOnPage).map { "bridge/+/\($0.name)" }
+        return (rows + ["tag/+/+/result", "bridge/+/response/+"]).map { "\(base)/\($0)" }
     }
 
     /// The states of all bridges by name.
@@ -96,12 +91,14 @@ struct TopicMirror {
     /// Whether the broker keeps messages of a topic. With MQTT 3.1.1 the flag of a received message is no
     /// evidence.
     static func isFact(_ rest: Substring) -> Bool {
-        let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count == 3 else {
-            return levels.count == 4 && [["battery", "forecast"], ["imu", "sessions"]].contains(Array(levels[2...]))
-        }
-        return !["gesture", "touch", "slide", "raw", "advertisement", "event", "log"].contains(levels[2])
+        let levels = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard levels.count == 3 else { return false }
+        return (levels[0] == "tag" ? factsOfTags : factsOfBridges).contains(levels[2])
     }
+
+    private static let factsOfTags = facts(TopicRow.ofTags), factsOfBridges = facts(BridgeTopic.table)
+
+    private static func facts(_ rows: [TopicRow]) -> Set<Substring> { Set(rows.filter(\.isFact).map { $0.name[...] }) }
 
     /// Handles a new connection to the broker, which sends all retained messages again.
     mutating func connected() {
