@@ -6,7 +6,7 @@ extension Chord {
     /// The row of `chords`.
     static var list: ConfigurationKey<Settings> {
         .list(
-            "chords", \.chords, of: keys, limit: 16, .settings,
+            "chords", \.bridge.chords, of: keys, limit: 16, .settings,
             "Chords: two to four gestures within a time, which are an event of their own.",
             empty: Chord(name: "", of: []), check: { items, _, findings in usable(items, &findings) })
     }

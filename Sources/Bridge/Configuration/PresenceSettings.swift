@@ -1,31 +1,27 @@
+import Bridge
+
 extension Settings {
-    /// Whether tags are near.
-    public struct Presence: Hashable, Sendable {
-        /// Whether it is published.
-        public var isEnabled = false
-        /// How long a tag may be silent after its link was lost.
-        public var awayAfter: Duration = .seconds(120)
-
-        /// The value of `away_after_s`; setting it switches presence on.
-        fileprivate var givenAwayAfter: Duration {
-            get { awayAfter }
-            set { (isEnabled, awayAfter) = (true, newValue) }
-        }
-    }
-
     /// The rows of `presence`. `enabled` is read last, because it overrides what `away_after_s` implies.
     static var presenceKeys: [ConfigurationKey<Settings>] {
         [
             .section("presence", "Whether tags are near."),
             ConfigurationKey(
-                "presence.away_after_s", \.presence.givenAwayAfter, .wholeSeconds(10...3600), .settings,
+                "presence.away_after_s", \.bridge.presence.givenAwayAfter, .wholeSeconds(10...3600), .settings,
                 """
                 A tag is gone after so many seconds without a message since its link was lost. Setting it enables \
                 presence.
                 """),
             ConfigurationKey(
-                "presence.enabled", \.presence.isEnabled, .boolean, .settings,
+                "presence.enabled", \.bridge.presence.isEnabled, .boolean, .settings,
                 "Whether to publish if a tag is here, asleep or gone."),
         ]
+    }
+}
+
+extension PresenceOptions {
+    /// The value of `away_after_s`; setting it switches presence on.
+    fileprivate var givenAwayAfter: Duration {
+        get { awayAfter }
+        set { (isEnabled, awayAfter) = (true, newValue) }
     }
 }

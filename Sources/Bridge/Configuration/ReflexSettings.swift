@@ -81,7 +81,7 @@ extension ReflexSettings {
     private static func usable(
         _ items: [ReadItem<ReflexSettings>], _ settings: Settings, _ findings: inout ConfigurationFindings
     ) -> [ReflexSettings] {
-        let words = Gesture.words + settings.chords.map(\.name)
+        let words = Gesture.words + settings.bridge.chords.map(\.name)
         for item in items {
             let present = triggers.filter { item.keys.nodes[$0] != nil }
             guard let first = present.first else {

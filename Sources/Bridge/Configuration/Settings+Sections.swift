@@ -1,3 +1,4 @@
+import Bridge
 public import HomeAssistant
 public import Text
 
@@ -130,39 +131,23 @@ extension Settings {
 }
 
 extension Settings {
-    /// Defaults of commands.
-    public struct Defaults: Hashable, Sendable {
-        /// How long the LED stays on after a plain `on`.
-        public var ledOn: Duration = .seconds(10)
-        /// How long a tag stays available after its link was lost.
-        public var offlineAfter: Duration = .zero
-    }
-
     /// The rows of `defaults`.
     static var defaultsKeys: [ConfigurationKey<Settings>] {
         [
             .section("defaults", "Defaults of commands."),
             ConfigurationKey(
-                "defaults.led_on_s", \.defaults.ledOn, .seconds(milliseconds: 100...3_600_000), .settings,
+                "defaults.led_on_s", \.bridge.ledOn, .seconds(milliseconds: 100...3_600_000), .settings,
                 "How long the LED stays on after a plain \"on\", in seconds."),
             ConfigurationKey(
-                "defaults.offline_after_s", \.defaults.offlineAfter, .seconds(milliseconds: 0...60_000), .settings,
+                "defaults.offline_after_s", \.bridge.offlineAfter, .seconds(milliseconds: 0...60_000), .settings,
                 """
                 How long a tag stays online in its topic availability after a link was lost that can be made again, in \
                 seconds. Default: 0, and 5 with bluetooth.radios.
                 """
             ).defaulting(hasUsualDefault: true) {
-                $0.defaults.offlineAfter = $0.bluetooth.radios == nil ? .zero : .seconds(5)
+                $0.bridge.offlineAfter = $0.bluetooth.radios == nil ? .zero : .seconds(5)
             },
         ]
-    }
-
-    /// Limits of queues.
-    public struct Limits: Hashable, Sendable {
-        /// How long a gesture is kept while the broker is disconnected.
-        public var gesturesWhileBrokerAway: Duration = .seconds(5)
-        /// The number of pending commands per tag; further ones are answered `busy`.
-        public var commandsPerTag = 32
     }
 
     /// The rows of `limits`.
@@ -170,29 +155,23 @@ extension Settings {
         [
             .section("limits", "Limits of queues."),
             ConfigurationKey(
-                "limits.gestures_while_broker_away_s", \.limits.gesturesWhileBrokerAway,
+                "limits.gestures_while_broker_away_s", \.bridge.gestureLifetime,
                 .seconds(milliseconds: 0...300_000), .settings,
                 "How long a gesture is kept while the broker is disconnected, in seconds."),
             ConfigurationKey(
-                "limits.commands_per_tag", \.limits.commandsPerTag, .integer(1...1024), .settings,
+                "limits.commands_per_tag", \.bridge.commandsPerTag, .integer(1...1024), .settings,
                 "The number of pending commands per tag; further ones get the error \"busy\"."),
         ]
     }
 }
 
 extension Settings {
-    /// Several bridges on one base topic.
-    public struct Fleet: Hashable, Sendable {
-        /// Whether to publish beats, and `offline` for other bridges that no longer publish them.
-        public var watch = false
-    }
-
     /// The rows of `fleet`.
     static var fleetKeys: [ConfigurationKey<Settings>] {
         [
             .section("fleet", "Several bridges on one base topic."),
             ConfigurationKey(
-                "fleet.watch", \.fleet.watch, .boolean, .settings,
+                "fleet.watch", \.bridge.watchesFleet, .boolean, .settings,
                 """
                 true: watch other bridges, and publish "offline" for one that died together with its node of the \
                 broker. Set it on all bridges.
@@ -234,18 +213,12 @@ extension Settings {
 }
 
 extension Settings {
-    /// Traces for collectors such as OpenTelemetry.
-    public struct Telemetry: Hashable, Sendable {
-        /// Whether gestures have the user property `traceparent`.
-        public var trace = false
-    }
-
     /// The rows of `telemetry`.
     static var telemetryKeys: [ConfigurationKey<Settings>] {
         [
             .section("telemetry", "Traces for collectors such as OpenTelemetry."),
             ConfigurationKey(
-                "telemetry.trace", \.telemetry.trace, .boolean, .settings,
+                "telemetry.trace", \.bridge.isTracing, .boolean, .settings,
                 "true: gestures have the MQTT 5 user property traceparent (W3C Trace Context). MQTT 3.1.1 has none."),
         ]
     }

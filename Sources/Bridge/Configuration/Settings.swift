@@ -21,34 +21,16 @@ public struct Settings: Hashable, Sendable {
     public var gear: [GearSettings] = []
     /// Groups of tags for commands.
     public var groups: [GroupSettings] = []
-    /// Chords of gestures.
-    public var chords: [Chord] = []
-    /// Signals of `notify/set`.
-    public var signals: [SignalSettings] = []
     /// Commands that the bridge itself gives.
     public var reflexes: [ReflexSettings] = []
     /// Level and format of the log.
     public var log = Log()
-    /// Defaults of commands.
-    public var defaults = Defaults()
-    /// Limits of queues.
-    public var limits = Limits()
-    /// Several bridges on one base topic.
-    public var fleet = Fleet()
     /// Metrics for Prometheus.
     public var metrics = Metrics()
-    /// Traces for collectors.
-    public var telemetry = Telemetry()
+    /// The settings that the bridge takes as they are.
+    public var bridge = BridgeOptions()
     /// The recording of events for `replay`.
     public var record = Record()
-    /// Data of the motion sensor.
-    public var motion = Motion()
-    /// Whether raw data of tags may be read and written.
-    public var allowsRawData = false
-    /// Whether tags are near.
-    public var presence = Presence()
-    /// The touch mode `slide`.
-    public var slide = Slide()
 
     /// All defaults, before those that depend on the host name or on other keys.
     static let initial = Settings(instance: "", mqtt: MQTT(clientID: ""))
@@ -62,7 +44,7 @@ public struct Settings: Hashable, Sendable {
         let parts: [[ConfigurationKey<Settings>]] = [
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,
             [
-                TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, SignalSettings.list,
+                TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, Signal.list,
                 ReflexSettings.list,
             ],
             logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, motionKeys,

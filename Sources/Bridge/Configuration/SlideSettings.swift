@@ -1,24 +1,18 @@
-extension Settings {
-    /// The touch mode `slide`.
-    public struct Slide: Hashable, Sendable {
-        /// Whether it may be used.
-        public var isEnabled = false
-        /// After how many minutes without a touch it ends.
-        public var idleMinutes = 10
-    }
+import Bridge
 
+extension Settings {
     /// The rows of `slide`.
     static var slideKeys: [ConfigurationKey<Settings>] {
         [
             .section("slide", "The touch mode slide: the place of a finger on the gear, for dimming lights."),
             ConfigurationKey(
-                "slide.enabled", \.slide.isEnabled, .boolean, .settings,
+                "slide.enabled", \.bridge.slide.isEnabled, .boolean, .settings,
                 """
                 Whether the touch mode slide may be used. In this mode the gear streams, which empties the battery of the tag \
                 faster, and its own gestures pause.
                 """),
             ConfigurationKey(
-                "slide.idle_min", \.slide.idleMinutes, .integer(1...1_440), .settings,
+                "slide.idle_min", \.bridge.slide.idleMinutes, .integer(1...1_440), .settings,
                 "After how many minutes without a touch the mode ends."),
         ]
     }

@@ -66,7 +66,7 @@ struct CheckupReportTests {
     func vocabulary() throws {
         var configuration = Settings.test(1883)
         configuration.instance = "hall"
-        configuration.chords = [Chord(name: "annas_chord", of: [.doubleTap, .brushIn])]
+        configuration.bridge.chords = [Chord(name: "annas_chord", of: [.doubleTap, .brushIn])]
         var lost = ReflexSettings()
         lost.broker = .lost
         lost.request = "led flash"

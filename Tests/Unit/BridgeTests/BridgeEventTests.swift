@@ -30,10 +30,11 @@ struct BridgeEventTests {
     @Test("begin with a configuration that has the defaults of the contract")
     func defaults() {
         let configuration = Self.configuration
+        let options = configuration.options
         #expect(configuration.baseTopic == "jacquard" && configuration.discoveryPrefix == "homeassistant")
-        #expect(configuration.ledOn == .seconds(10) && configuration.gestureLifetime == .seconds(5))
-        #expect(configuration.commandsPerTag == 32)
-        #expect(!configuration.isTracing && !configuration.watchesFleet && configuration.homeAssistant == nil)
+        #expect(options.ledOn == .seconds(10) && options.gestureLifetime == .seconds(5))
+        #expect(options.commandsPerTag == 32 && !options.isTracing && !options.watchesFleet)
+        #expect(configuration.homeAssistant == nil)
     }
 
     @Test("except commands have no effect after the bridge has stopped", arguments: events)

@@ -133,7 +133,7 @@ struct DocumentationTests {
     private func lifeAtHome() -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration()
-        configuration.awayAfter = .seconds(120)
+        configuration.options.presence = PresenceOptions(isEnabled: true, awayAfter: .seconds(120))
         scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
         scene.handle(.started)
         scene.connect()
@@ -158,7 +158,7 @@ struct DocumentationTests {
         module.isEnabled = false
         scene.answer(.modules([module]))
         var raw = Scene.configuration()
-        raw.allowsRawData = true
+        raw.options.allowsRawData = true
         scene.handle(.configurationChanged(raw, isBrokerConnected: true))
         scene.send("tag/003R/raw/set", #"{"views":["packet"]}"#)
         scene.report(.raw([7, 0x41], view: .packet))
@@ -177,7 +177,7 @@ struct DocumentationTests {
     private func lifeWithSlide() -> Scene {
         let scene = Scene.connected()
         var configuration = Scene.configuration()
-        configuration.slideIdle = .seconds(600)
+        configuration.options.slide.isEnabled = true
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.send("tag/003R/touch_mode/set", "slide")
         scene.report(.touchMode(.continuous))
@@ -190,8 +190,8 @@ struct DocumentationTests {
     /// A life with `fleet.watch`.
     private func lifeInFleet() -> Scene {
         let scene = Scene()
-        let configuration = BridgeConfiguration(
-            instance: "attic", version: "0.1.0", tags: [.tag003R], watchesFleet: true)
+        var configuration = Scene.configuration()
+        configuration.options.watchesFleet = true
         scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: scene.now)
         scene.handle(.brokerConnected)
         scene.wait(.seconds(1))
@@ -247,9 +247,9 @@ struct DocumentationTests {
             let scene = Scene(groups: ["hall": [.tag003R]])
             var configuration = Scene.configuration()
             configuration.groups = ["hall": [.tag003R]]
-            configuration.allowsRawData = true
-            configuration.motion.hasFolder = true
-            configuration.slideIdle = .seconds(600)
+            configuration.options.allowsRawData = true
+            configuration.options.motion.folder = "/sessions"
+            configuration.options.slide.isEnabled = true
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
             scene.connect()
             scene.powerOn()

@@ -137,7 +137,7 @@ struct ReloadTests {
     @Test("applies changed limits at once")
     func limits() {
         let scene = Scene.connected()
-        #expect(adopt(scene) { ($0.commandsPerTag, $0.gestureLifetime) = (1, .seconds(9)) } == [])
+        #expect(adopt(scene) { ($0.options.commandsPerTag, $0.options.gestureLifetime) = (1, .seconds(9)) } == [])
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"1"}"#)
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"2"}"#)
         #expect(scene.lastError?.code == "busy")

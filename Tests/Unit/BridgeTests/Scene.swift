@@ -37,9 +37,10 @@ final class Scene {
         tags: [TagEntry] = [.tag003R], ledOn: Duration = .seconds(10), commandsPerTag: Int = 32, chords: [Chord] = [],
         reflexes: [Reflex] = []
     ) -> BridgeConfiguration {
-        BridgeConfiguration(
-            instance: "attic", version: "0.1.0", tags: tags, ledOn: ledOn, commandsPerTag: commandsPerTag,
-            chords: chords, reflexes: reflexes)
+        var options = BridgeOptions()
+        (options.ledOn, options.commandsPerTag, options.chords) = (ledOn, commandsPerTag, chords)
+        return BridgeConfiguration(
+            instance: "attic", version: "0.1.0", tags: tags, reflexes: reflexes, options: options)
     }
 
     /// A bridge whose tag is connected.

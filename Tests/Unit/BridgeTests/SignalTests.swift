@@ -10,7 +10,7 @@ struct SignalTests {
     private static func scene(_ signals: [Signal] = [], reflexes: [Reflex] = []) -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration(reflexes: reflexes)
-        configuration.signals = signals
+        configuration.options.signals = signals
         scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
         scene.connect()
         scene.report(.gear(.jacket))

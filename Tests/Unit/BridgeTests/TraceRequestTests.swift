@@ -46,7 +46,7 @@ struct TraceRequestTests {
         let scene = Scene.connected()
         var outbox = Outbox()
         var configuration = scene.state.configuration
-        configuration.chords = [
+        configuration.options.chords = [
             Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(800), isExclusive: true),
             Chord(name: "in_out", of: [.brushIn, .brushOut], within: .milliseconds(800)),
         ]
@@ -65,7 +65,7 @@ struct TraceRequestTests {
         scene.wait(.milliseconds(801))
         try submit()
         // A trace keeps its name after a reload.
-        configuration.chords = []
+        configuration.options.chords = []
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         let traces = try data(scene, "", outbox)["gestures"]?.elements ?? []
         #expect(traces.map { $0["event_type"]?.string } == ["in_out", "tap_in", "double_tap"])
@@ -252,7 +252,7 @@ struct TraceContextTests {
     func chords() throws {
         let scene = Scene.connected()
         var configuration = scene.state.configuration
-        configuration.chords = [
+        configuration.options.chords = [
             Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(800), isExclusive: true)
         ]
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
@@ -273,12 +273,12 @@ struct TraceContextTests {
         scene.report(.gesture(.brushIn))
         #expect(scene.publications.last?.traceParent == nil)
         var configuration = scene.state.configuration
-        configuration.isTracing = true
+        configuration.options.isTracing = true
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.report(.gesture(.brushIn))
         let parent = scene.publications.last { $0.gesture.isGesture }?.traceParent
         #expect(parent?.starts(with: "00-".utf8) == true)
-        configuration.isTracing = false
+        configuration.options.isTracing = false
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.report(.gesture(.brushIn))
         #expect(scene.publications.last { $0.gesture.isGesture }?.traceParent == nil)

@@ -21,7 +21,7 @@ struct ChordConfigurationTests {
                 exclusive: true
                 tags: [0001, sleeve]
             """
-        ).get().chords
+        ).get().bridge.chords
         #expect(
             chords == [
                 Chord(name: "tap_in", of: [.doubleTap, .brushIn]),
@@ -39,7 +39,7 @@ struct ChordConfigurationTests {
             prefix + "EXCLUSIVE": "true", prefix + "TAGS": "0001",
         ]
         #expect(
-            try readConfiguration("", environment: variables).get().chords == [
+            try readConfiguration("", environment: variables).get().bridge.chords == [
                 Chord(
                     name: "tap_in", of: [.doubleTap, .brushIn], within: .milliseconds(100), isExclusive: true,
                     tags: ["0001"])

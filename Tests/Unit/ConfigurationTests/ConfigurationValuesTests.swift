@@ -32,9 +32,9 @@ struct ConfigurationValuesTests {
         #expect(configuration.tags.isEmpty)
         #expect(configuration.log.level == .info)
         #expect(configuration.log.format == .automatic)
-        #expect(configuration.defaults.ledOn == .seconds(10))
-        #expect(configuration.limits.gesturesWhileBrokerAway == .seconds(5))
-        #expect(configuration.limits.commandsPerTag == 32)
+        #expect(configuration.bridge.ledOn == .seconds(10))
+        #expect(configuration.bridge.gestureLifetime == .seconds(5))
+        #expect(configuration.bridge.commandsPerTag == 32)
     }
 
     @Test("every key is read")
@@ -73,8 +73,9 @@ struct ConfigurationValuesTests {
             instance: "cellar", mqtt: mqtt,
             bluetooth: .init(adapter: .name("hci1"), connectTimeout: .seconds(20), resetAdapter: true),
             homeAssistant: .init(discovery: false, prefix: "ha", form: .single, statusTopic: "ha/birth"), tags: [tag],
-            log: .init(level: .trace, format: .json), defaults: .init(ledOn: .milliseconds(2500)),
-            limits: .init(gesturesWhileBrokerAway: .zero, commandsPerTag: 1))
+            log: .init(level: .trace, format: .json))
+        expected.bridge.ledOn = .milliseconds(2500)
+        (expected.bridge.gestureLifetime, expected.bridge.commandsPerTag) = (.zero, 1)
         expected.isInstanceGiven = true
         #expect(configuration == expected)
     }
@@ -160,7 +161,7 @@ struct ConfigurationValuesTests {
             ("1.50", .milliseconds(1500)),
         ])
     func seconds(text: String, expected: Duration) throws {
-        #expect(try readConfiguration("defaults: {led_on_s: \(text)}").get().defaults.ledOn == expected)
+        #expect(try readConfiguration("defaults: {led_on_s: \(text)}").get().bridge.ledOn == expected)
     }
 
     @Test(

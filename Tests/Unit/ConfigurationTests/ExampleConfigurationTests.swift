@@ -23,8 +23,8 @@ struct ExampleConfigurationTests {
             keyFile: "/etc/jacquard2mqtt/bridge.key")
         expected.record.hours = 24
         expected.homeAssistant.page = "http://192.168.1.5:8377/"
-        expected.motion.folder = "/var/lib/jacquard2mqtt/imu"
-        expected.signals = [SignalSettings(name: "tea", color: "green", haptic: "short")]
+        expected.bridge.motion.folder = "/var/lib/jacquard2mqtt/imu"
+        expected.bridge.signals = [Signal(name: "tea", color: "green", haptic: "short")]
         expected.metrics.file = "/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"
         expected.tags = [
             TagSettings(serial: "003R", id: "sleeve", name: "Left sleeve", address: "F0:00:00:00:00:01")
@@ -35,7 +35,7 @@ struct ExampleConfigurationTests {
                 vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", vendor: "Levi's", product: "Trucker Jacket",
                 capabilities: [.gesture, .touchDataStream, .haptic])
         ]
-        expected.chords = [
+        expected.bridge.chords = [
             Chord(name: "double_tap_then_brush_in", of: [.doubleTap, .brushIn], tags: ["003R"])
         ]
         expected.reflexes = [

@@ -1,3 +1,4 @@
+import Bridge
 import Testing
 import Text
 
@@ -64,10 +65,10 @@ struct RadioConfigurationTests {
 
     @Test("A tag stays available for 5 s with several radios, and not without, unless the configuration says so")
     func offlineAfter() throws {
-        #expect(try readConfiguration("").get().defaults.offlineAfter == .zero)
-        #expect(try readConfiguration("bluetooth: {radios: [hci0]}").get().defaults.offlineAfter == .seconds(5))
+        #expect(try readConfiguration("").get().bridge.offlineAfter == .zero)
+        #expect(try readConfiguration("bluetooth: {radios: [hci0]}").get().bridge.offlineAfter == .seconds(5))
         let both = "bluetooth: {radios: [hci0]}\ndefaults: {offline_after_s: 0.5}"
-        #expect(try readConfiguration(both).get().defaults.offlineAfter == .milliseconds(500))
+        #expect(try readConfiguration(both).get().bridge.offlineAfter == .milliseconds(500))
     }
 
     @Test(

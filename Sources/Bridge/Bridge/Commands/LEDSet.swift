@@ -103,6 +103,6 @@ struct LEDArguments: Sendable {
             return
         }
         let last = target == .tag ? context.lights.tag : context.lights.gear
-        intent = light.intent(remembered: isOn == true ? last : .initial, ledOn: context.ledOn)
+        intent = light.intent(remembered: isOn == true ? last : .initial, ledOn: context.options.ledOn)
     }
 }

@@ -93,7 +93,7 @@ struct TouchModeSet: TagRequest {
     private static let slide = [Word(slideWord, (mode: TouchMode.continuous, isSlide: true))]
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let idle = context.settings.slideIdle
+        let idle = context.options.slide.idle
         let words = idle == nil ? Self.words : Self.words + Self.slide
         let choice =
             switch payload {

@@ -65,46 +65,28 @@ struct TagRequestContext: Sendable {
     /// The sessions on the tag, as far as they were listed.
     var sessions: [StoredMotionSession] = []
 
-    /// How long an LED is on after a command without a duration.
-    var ledOn: Duration { settings.ledOn }
-    /// Whether the configuration allows raw data.
-    var allowsRawData: Bool { settings.allowsRawData }
-    /// The settings of motion data.
-    var motion: MotionConfiguration { settings.motion }
-    /// The signals of `notify/set`.
-    var signals: [Signal] { settings.signals }
+    /// The settings of the bridge.
+    var options: BridgeOptions { settings.options }
 }
 
 extension TagRequestContext {
     /// The settings of commands: one object that the context of each command refers to.
     final class Settings: Sendable {
-        /// How long an LED is on after a command without a duration.
-        let ledOn: Duration
-        /// Whether the configuration allows raw data.
-        let allowsRawData: Bool
-        /// The settings of motion data.
-        let motion: MotionConfiguration
+        /// The settings of the bridge.
+        let options: BridgeOptions
         /// The signals of `notify/set`.
         let signals: [Signal]
-        /// After which time without a touch the touch mode `slide` ends; nil if it is disabled.
-        let slideIdle: Duration?
 
         /// The settings of a configuration.
         init(_ configuration: BridgeConfiguration) {
-            ledOn = configuration.ledOn
-            allowsRawData = configuration.allowsRawData
-            motion = configuration.motion
-            signals = Signal.all(configuration.signals)
-            slideIdle = configuration.slideIdle
+            options = configuration.options
+            signals = Signal.all(options.signals)
         }
 
         /// Settings that do not matter, with a signal.
         init(signal: Signal?) {
-            ledOn = .seconds(1)
-            allowsRawData = false
-            motion = MotionConfiguration()
+            options = BridgeOptions()
             signals = Signal.builtIn + (signal.map { [$0] } ?? [])
-            slideIdle = nil
         }
     }
 }

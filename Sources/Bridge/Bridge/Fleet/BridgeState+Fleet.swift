@@ -36,8 +36,8 @@ extension BridgeState {
 
     /// Begins or ends the watch after a change of the configuration.
     mutating func watchChanged(isBrokerConnected: Bool, at now: Timestamp) -> [BridgeAction] {
-        guard configuration.watchesFleet != (watch != nil) else { return [] }
-        guard configuration.watchesFleet else {
+        guard configuration.options.watchesFleet != (watch != nil) else { return [] }
+        guard configuration.options.watchesFleet else {
             let filters = beatFilters
             watch = nil
             return [.unsubscribe(filters)] + publish([infoFact])

@@ -61,7 +61,7 @@ extension BridgeState {
         let wasRunning = tags[position].motion.download?.isRunning ?? false
         tags[position].motion.download = nil
         tags[position].motion.error = reason
-        tags[position].motion.idleAt = now.instant + configuration.motion.idle
+        tags[position].motion.idleAt = now.instant + configuration.options.motion.idle
         let stop = wasRunning && tags[position].isConnected ? [errand(.stop, .motion(.stop), position)] : []
         return stop + publish(tags[position].motionPublications)
     }
@@ -95,7 +95,7 @@ extension BridgeState {
         case .finished(let path):
             tags[position].motion.download = nil
             tags[position].motion.file = path
-            tags[position].motion.idleAt = now.instant + configuration.motion.idle
+            tags[position].motion.idleAt = now.instant + configuration.options.motion.idle
             let erase =
                 download.isErased && tags[position].isConnected
                 ? [errand(.erase, .motion(.erase(download.session.id)), position)] : []
@@ -161,7 +161,7 @@ extension BridgeState {
         if let stream = motion.stream, stream.until <= now.instant {
             actions += publish(batch(of: position, at: now))
             tags[position].motion.endStream()
-            tags[position].motion.idleAt = now.instant + configuration.motion.idle
+            tags[position].motion.idleAt = now.instant + configuration.options.motion.idle
             actions.append(errand(.stop, .motion(.stop), position))
             actions += publish(tags[position].motionPublications)
         } else if let due = motion.stream?.batch.due, due <= now.instant {

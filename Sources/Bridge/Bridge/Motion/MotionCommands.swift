@@ -80,7 +80,7 @@ struct MotionSet: TagRequest {
             }
         let action = try CommandArguments.required(
             arguments.word("action", of: words), "action", mayBe: words.listed())
-        idle = context.motion.idle
+        idle = context.options.motion.idle
         switch action {
         case .activate: work = .activate
         case .deactivate: work = .deactivate
@@ -97,7 +97,7 @@ struct MotionSet: TagRequest {
                 try Self.rates(arguments), seconds: try arguments.integer("seconds", 1...3600, unit: " seconds") ?? 60,
                 isBinary: try arguments.word("format", of: formats) ?? false)
         case .download:
-            guard context.motion.hasFolder else {
+            guard context.options.motion.folder != nil else {
                 throw CommandFailure(
                     .notPermitted, "There is no folder for sessions in the configuration",
                     hint: "Set imu.folder, and reload")

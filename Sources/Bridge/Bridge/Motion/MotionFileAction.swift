@@ -23,17 +23,3 @@ public enum MotionFileEvent: Equatable, Sendable {
     /// The file cannot be used.
     case failed(String)
 }
-
-/// The settings of motion data.
-public struct MotionConfiguration: Hashable, Sendable {
-    /// Whether sessions can be downloaded to a folder (`imu.folder`).
-    public var hasFolder: Bool
-    /// After which time an unused module is deactivated (`imu.idle_s`).
-    public var idle: Duration
-
-    /// Creates the settings.
-    public init(hasFolder: Bool = false, idle: Duration = .seconds(600)) {
-        self.hasFolder = hasFolder
-        self.idle = idle
-    }
-}

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// A named signal of a tag: a pattern of its LED and of the motor of its gear.
 public struct Signal: Hashable, Sendable {
@@ -9,22 +10,22 @@ public struct Signal: Hashable, Sendable {
     public var color: String?
     /// A pattern as in `led/set`.
     public var pattern: String
-    /// How long the LED plays it, in milliseconds.
-    public var durationMilliseconds: Int64
+    /// How long the LED plays it.
+    public var duration: Duration
     /// A pattern as in `haptic/set`; nil: the gear does not vibrate.
     public var haptic: String?
     /// How often it is played.
-    public var plays: Int64
+    public var plays: Int
 
     /// Describes a signal.
     public init(
-        name: String, color: String? = nil, pattern: String = "solid", durationMilliseconds: Int64 = 1_000,
-        haptic: String? = nil, plays: Int64 = 1
+        name: String, color: String? = nil, pattern: String = "solid", duration: Duration = .milliseconds(1_000),
+        haptic: String? = nil, plays: Int = 1
     ) {
         self.name = name
         self.color = color
         self.pattern = pattern
-        self.durationMilliseconds = durationMilliseconds
+        self.duration = duration
         self.haptic = haptic
         self.plays = plays
     }
@@ -35,17 +36,18 @@ public struct Signal: Hashable, Sendable {
     /// The signals that exist without configuration.
     public static let builtIn = [
         Signal(
-            name: defaultName, color: "white", pattern: "double_blink", durationMilliseconds: 2_000, haptic: "short"),
+            name: defaultName, color: "white", pattern: "double_blink", duration: .milliseconds(2_000), haptic: "short"),
         Signal(
-            name: "doorbell", color: "orange", pattern: "double_blink", durationMilliseconds: 2_000, haptic: "long",
+            name: "doorbell", color: "orange", pattern: "double_blink", duration: .milliseconds(2_000), haptic: "long",
             plays: 2),
         Signal(name: "success", color: "green", haptic: "short"),
         Signal(name: "failure", color: "red", haptic: "long"),
         Signal(
-            name: "warning", color: "yellow", pattern: "triple_blink", durationMilliseconds: 2_000, haptic: "short",
+            name: "warning", color: "yellow", pattern: "triple_blink", duration: .milliseconds(2_000), haptic: "short",
             plays: 2),
         Signal(
-            name: "alarm", color: "red", pattern: "single_blink", durationMilliseconds: 2_000, haptic: "long", plays: 5),
+            name: "alarm", color: "red", pattern: "single_blink", duration: .milliseconds(2_000), haptic: "long",
+            plays: 5),
     ]
 
     /// The built-in signals, replaced by configured ones of the same name, and the other configured ones.
@@ -67,7 +69,7 @@ struct NotifySet: TagRequest {
     private let haptic: HapticPattern?
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let signal = try Self.signal(payload, of: context.signals)
+        let signal = try Self.signal(payload, of: context.settings.signals)
         if let color = signal.color {
             let arguments = LEDArgumentsOfSignal(signal, color)
             let led = try LEDArguments(arguments.arguments, in: context)
@@ -94,7 +96,7 @@ struct NotifySet: TagRequest {
         init(_ signal: Signal, _ color: String) {
             arguments = CommandArguments([
                 "color": .string(color), "pattern": .string(signal.pattern),
-                "duration_ms": .integer(signal.durationMilliseconds * signal.plays),
+                "duration_ms": .integer(signal.duration.milliseconds * Int64(signal.plays)),
             ])
         }
     }

@@ -63,10 +63,10 @@ extension TagMirror {
 extension BridgeState {
     /// Applies a changed setting to all tags.
     mutating func presenceConfigured(at now: Timestamp) -> [BridgeAction] {
-        tagContext.awayAfter = configuration.awayAfter
-        let isOn = configuration.awayAfter != nil
+        tagContext.awayAfter = configuration.options.presence.limit
+        let isOn = configuration.options.presence.limit != nil
         let facts = tags.indices.flatMap { position in
-            tags[position].setPresence(awayAfter: configuration.awayAfter, at: now)
+            tags[position].setPresence(awayAfter: configuration.options.presence.limit, at: now)
                 + (isOn ? [tags[position].connectionFact(at: now)] : [])
         }
         if !isOn { departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant) }

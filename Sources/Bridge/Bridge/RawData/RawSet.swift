@@ -27,7 +27,7 @@ struct RawSet: TagRequest {
     ]
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        guard context.allowsRawData else {
+        guard context.options.allowsRawData else {
             throw CommandFailure(
                 .notPermitted, "Raw data is disabled in the configuration", hint: "Set raw: true, and reload")
         }
@@ -99,7 +99,7 @@ extension TagMirror {
 extension BridgeState {
     /// Ends the publication of raw data that the configuration no longer allows.
     mutating func rawDataConfigured() -> [BridgeAction] {
-        guard !configuration.allowsRawData else { return [] }
+        guard !configuration.options.allowsRawData else { return [] }
         return tags.indices.compactMap { position in
             guard !tags[position].rare.rawViews.isEmpty else { return nil }
             tags[position].rare.rawViews = []

@@ -113,7 +113,7 @@ extension BridgeState {
     mutating func slidesConfigured(at now: Timestamp) -> [BridgeAction] {
         tags.indices.flatMap { position -> [BridgeAction] in
             guard tags[position].rareFacts.first?.slide != nil else { return [] }
-            if let idle = configuration.slideIdle {
+            if let idle = configuration.options.slide.idle {
                 tags[position].rare.slides[0].idle = idle
                 return []
             }

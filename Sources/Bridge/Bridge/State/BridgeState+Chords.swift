@@ -29,9 +29,9 @@ extension BridgeState {
     /// Uses the chords of a changed configuration. The gestures until now don't count for them.
     mutating func chordsChanged(at now: Timestamp) -> [BridgeAction] {
         let released = releaseHeldGestures(at: now)
-        chords = ChordTable(configuration.chords)
-        tagContext.chords = configuration.chords
-        return released + publish(tags.indices.flatMap { tags[$0].chordsChanged(to: configuration.chords) })
+        chords = ChordTable(configuration.options.chords)
+        tagContext.chords = configuration.options.chords
+        return released + publish(tags.indices.flatMap { tags[$0].chordsChanged(to: configuration.options.chords) })
     }
 
     /// Publishes gestures and chords of a tag, and gives the commands of their reflexes, which come first. A held-back

@@ -25,22 +25,24 @@ extension BridgeState {
         _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
     ) -> [BridgeAction] {
         let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
-        let (oldChords, oldReflexes, oldGroups) = (configuration.chords, configuration.reflexes, configuration.groups)
-        let (oldAwayAfter, oldSlideIdle) = (configuration.awayAfter, configuration.slideIdle)
+        let (oldChords, oldReflexes, oldGroups) = (
+            configuration.options.chords, configuration.reflexes, configuration.groups
+        )
+        let (oldAwayAfter, oldSlideIdle) = (configuration.options.presence.limit, configuration.options.slide.idle)
         let areEntitiesChanged =
-            oldChords != new.chords || (oldAwayAfter == nil) != (new.awayAfter == nil)
-            || (oldSlideIdle == nil) != (new.slideIdle == nil)
+            oldChords != new.options.chords || (oldAwayAfter == nil) != (new.options.presence.limit == nil)
+            || (oldSlideIdle == nil) != (new.options.slide.idle == nil)
         configuration = new
-        pendingCommands.commandsPerTag = new.commandsPerTag
-        tagContext.offlineAfter = new.offlineAfter
-        for index in tags.indices { tags[index].link.offlineAfter = new.offlineAfter }
+        pendingCommands.commandsPerTag = new.options.commandsPerTag
+        tagContext.offlineAfter = new.options.offlineAfter
+        for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
         commandSettings = TagRequestContext.Settings(new)
         if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
         let watch = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         let regrouped = oldGroups == new.groups ? [] : groupsChanged()
-        let released = oldChords == new.chords ? [] : chordsChanged(at: now)
-        let presence = oldAwayAfter == new.awayAfter ? [] : presenceConfigured(at: now)
-        let slides = oldSlideIdle == new.slideIdle ? [] : slidesConfigured(at: now)
+        let released = oldChords == new.options.chords ? [] : chordsChanged(at: now)
+        let presence = oldAwayAfter == new.options.presence.limit ? [] : presenceConfigured(at: now)
+        let slides = oldSlideIdle == new.options.slide.idle ? [] : slidesConfigured(at: now)
         guard isDiscoveryChanged else {
             return watch + regrouped + released + presence + slides
                 + publish(areEntitiesChanged ? changedAnnouncements() : [])
@@ -201,13 +203,15 @@ extension Vocabulary {
         self.init(
             gestures: Gesture.words,
             unknownGesture: GestureName.unknown.rawValue,
-            chords: configuration.chords.map { DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text))) },
+            chords: configuration.options.chords.map {
+                DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text)))
+            },
             touchModes: TouchMode.allCases.map(\.word)
-                + (configuration.slideIdle == nil ? [] : [TouchModeSet.slideWord]),
+                + (configuration.options.slide.idle == nil ? [] : [TouchModeSet.slideWord]),
             effects: LEDEffect.effects.map(\.word),
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
-            presenceStates: configuration.awayAfter == nil ? [] : Presence.State.allCases.map(\.rawValue),
-            slidePhases: configuration.slideIdle == nil
+            presenceStates: configuration.options.presence.limit == nil ? [] : Presence.State.allCases.map(\.rawValue),
+            slidePhases: configuration.options.slide.idle == nil
                 ? [] : SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue),
             hasRadios: !configuration.radios.isEmpty,
             hasButtons: configuration.homeAssistant?.hasButtons ?? false)

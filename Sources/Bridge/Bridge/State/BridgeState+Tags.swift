@@ -255,7 +255,7 @@ extension BridgeState {
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {
             let topics = topics.tag(entry.id)
-            let presence = configuration.awayAfter == nil ? [] : [topics[.presence]]
+            let presence = configuration.options.presence.limit == nil ? [] : [topics[.presence]]
             let find = discovery == nil ? [] : [topics[.find]]
             departures.append(.tag(entry, nil), retainedTopics: topics.retained + presence + find, at: now.instant)
         }

@@ -12,7 +12,7 @@ public import Time
 public struct BridgeState: ~Copyable {
     var configuration: BridgeConfiguration {
         didSet {
-            gestures.lifetime = configuration.gestureLifetime
+            gestures.lifetime = configuration.options.gestureLifetime
             gestures.tracing = tracing
         }
     }
@@ -92,23 +92,25 @@ public struct BridgeState: ~Copyable {
         topics = BridgeTopics(
             base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
         let context = TagMirror.Context(
-            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.chords,
-            hasRadios: !configuration.radios.isEmpty, offlineAfter: configuration.offlineAfter,
-            awayAfter: configuration.awayAfter, hasDiscovery: configuration.homeAssistant != nil)
+            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.options.chords,
+            hasRadios: !configuration.radios.isEmpty, offlineAfter: configuration.options.offlineAfter,
+            awayAfter: configuration.options.presence.limit, hasDiscovery: configuration.homeAssistant != nil)
         tagContext = context
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
                 TagMirror(entry, record: record, in: context, at: startedAt)
             })
-        pendingCommands = PendingCommands(bridge: configuration.instance, commandsPerTag: configuration.commandsPerTag)
+        pendingCommands = PendingCommands(
+            bridge: configuration.instance, commandsPerTag: configuration.options.commandsPerTag)
         peers = PeerBridges(instance: configuration.instance)
-        watch = configuration.watchesFleet ? FleetWatch(instance: configuration.instance) : nil
+        watch = configuration.options.watchesFleet ? FleetWatch(instance: configuration.instance) : nil
         former = FormerTopics(instance: configuration.instance, earlier)
         health = HealthMonitor(damage: earlier.damage)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
-        gestures = GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.gestureLifetime)
+        gestures = GestureEncoder(
+            boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime)
         groups = GroupTable(configuration.groups)
-        chords = ChordTable(configuration.chords)
+        chords = ChordTable(configuration.options.chords)
         reflexTable = ReflexTable(configuration.reflexes)
         commandSettings = TagRequestContext.Settings(configuration)
         gestures.tracing = tracing
@@ -133,7 +135,7 @@ public struct BridgeState: ~Copyable {
 
     /// Creates the trace context of each gesture; nil while it is switched off.
     var tracing: TraceContext? {
-        guard configuration.isTracing else { return nil }
+        guard configuration.options.isTracing else { return nil }
         return TraceContext(instance: configuration.instance, boot: boot, startedAt: startedAt)
     }
 

@@ -11,41 +11,19 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var version: String
     /// The configured tags; for a repeated id, the first entry counts.
     public var tags: [TagEntry]
-    /// The default duration of an LED command (`defaults.led_on_s`).
-    public var ledOn: Duration
-    /// How long a gesture is queued while the broker is away (`limits.gestures_while_broker_away_s`).
-    public var gestureLifetime: Duration
     /// The tags of each group (`groups`).
     public var groups: [String: [TagID]]
-    /// The chords, in the order in which those of one gesture are published (`chords`).
-    public var chords: [Chord]
     /// The reflexes, in the order in which those of one event give their commands (`reflexes`).
     public var reflexes: [Reflex]
-    /// Maximum number of pending commands per tag (`limits.commands_per_tag`).
-    public var commandsPerTag: Int
-    /// Whether gestures have a `traceparent` (`telemetry.trace`).
-    public var isTracing: Bool
     /// The settings of Home Assistant discovery; nil if it is off.
     public var homeAssistant: HomeAssistantConfiguration?
-    /// Whether to publish beats and watch other bridges (`fleet.watch`).
-    public var watchesFleet: Bool
     /// The names of several radios (`bluetooth.radios`); empty if there is one radio.
     public var radios: [String]
-    /// How long a tag stays available after its link was lost (`defaults.offline_after_s`).
-    public var offlineAfter: Duration
-    /// Whether raw data of tags may be read and written (`raw`).
-    public var allowsRawData: Bool
-    /// The settings of motion data (`imu`).
-    public var motion: MotionConfiguration
-    /// How long a tag may be silent after its link was lost before it is gone (`presence.away_after_s`); nil while presence
-    /// is off.
-    public var awayAfter: Duration?
-    /// The configured signals of `notify/set` (`signals`).
-    public var signals: [Signal]
-    /// After which time without a touch the touch mode `slide` ends (`slide.idle_min`); nil while it is disabled.
-    public var slideIdle: Duration?
     /// Home Assistant's discovery prefix. Set even if discovery is off, because results are never published below it.
     public var discoveryPrefix: String
+
+    /// The settings that the configuration has in the same form.
+    public var options: BridgeOptions
 
     /// Creates the settings; the defaults are those of the contract.
     public init(
@@ -53,45 +31,23 @@ public struct BridgeConfiguration: Equatable, Sendable {
         instance: String,
         version: String,
         tags: [TagEntry],
-        ledOn: Duration = .seconds(10),
-        gestureLifetime: Duration = .seconds(5),
-        commandsPerTag: Int = 32,
         groups: [String: [TagID]] = [:],
-        chords: [Chord] = [],
         reflexes: [Reflex] = [],
-        isTracing: Bool = false,
         homeAssistant: HomeAssistantConfiguration? = nil,
         discoveryPrefix: String = "homeassistant",
-        watchesFleet: Bool = false,
         radios: [String] = [],
-        offlineAfter: Duration = .zero,
-        allowsRawData: Bool = false,
-        motion: MotionConfiguration = MotionConfiguration(),
-        awayAfter: Duration? = nil,
-        signals: [Signal] = [],
-        slideIdle: Duration? = nil
+        options: BridgeOptions = BridgeOptions()
     ) {
-        self.slideIdle = slideIdle
-        self.radios = radios
-        self.offlineAfter = offlineAfter
         self.baseTopic = baseTopic
         self.instance = instance
         self.version = version
         self.tags = tags
-        self.ledOn = ledOn
-        self.gestureLifetime = gestureLifetime
-        self.commandsPerTag = commandsPerTag
         self.groups = groups
-        self.chords = chords
         self.reflexes = reflexes
-        self.isTracing = isTracing
         self.homeAssistant = homeAssistant
         self.discoveryPrefix = discoveryPrefix
-        self.watchesFleet = watchesFleet
-        self.allowsRawData = allowsRawData
-        self.motion = motion
-        self.awayAfter = awayAfter
-        self.signals = signals
+        self.radios = radios
+        self.options = options
     }
 }
 

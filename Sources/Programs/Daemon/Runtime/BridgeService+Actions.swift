@@ -34,7 +34,8 @@ extension BridgeService {
         case .trace(let query, let token): answer(token, .success(.gestures(outbox.gestures(query))))
         case .observeRawData(let views, of: let id): withIdentity(id) { manager.observeRawData(views, of: $0) }
         case .motionFile(let action, of: let id):
-            motionFiles.perform(action, of: id, configuration.motion) { [weak self] in self?.handle(.motionFile(id, $0))
+            motionFiles.perform(action, of: id, configuration.bridge.motion) { [weak self] in
+                self?.handle(.motionFile(id, $0))
             }
         case .recordTraffic(of: let id): recordTraffic(of: id)
         case .setLogLevel(let level): sink.level = level

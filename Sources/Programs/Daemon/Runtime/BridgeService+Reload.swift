@@ -22,7 +22,7 @@ extension BridgeService {
         // Stored even if no tag is added or removed, because commands check whether a tag is listed.
         let isConnected = client.isConnected
         for change in changes where change.isDeparture { await make(change) }
-        handle(.configurationChanged(configuration.bridge, isBrokerConnected: isConnected))
+        handle(.configurationChanged(configuration.bridgeConfiguration, isBrokerConnected: isConnected))
         for change in changes where !change.isDeparture { await make(change) }
         return changes.count
     }

@@ -100,7 +100,7 @@ final class BridgeService {
         log = Logger("daemon", to: sink)
         let records = configuration.records(of: store.tags).map(batteries.complete)
         bridge = BridgeState(
-            configuration: configuration.bridge, records: records,
+            configuration: configuration.bridgeConfiguration, records: records,
             earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete, damage: store.damage),
             boot: boot, startedAt: .now)
         self.machine = machine

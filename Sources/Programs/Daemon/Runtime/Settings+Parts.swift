@@ -20,29 +20,18 @@ extension Settings {
     }
 
     /// For the mapping of tags to topics.
-    var bridge: BridgeConfiguration {
+    var bridgeConfiguration: BridgeConfiguration {
         BridgeConfiguration(
             baseTopic: mqtt.baseTopic,
             instance: instance,
             version: Version.current,
             tags: knownTags.map(\.entry),
-            ledOn: defaults.ledOn,
-            gestureLifetime: limits.gesturesWhileBrokerAway,
-            commandsPerTag: limits.commandsPerTag,
             groups: tagsOfGroups,
-            chords: chords,
             reflexes: reflexes.compactMap(\.reflex),
-            isTracing: telemetry.trace,
             homeAssistant: homeAssistant.discovery ? homeAssistant.parts : nil,
             discoveryPrefix: homeAssistant.prefix,
-            watchesFleet: fleet.watch,
             radios: bluetooth.radios.map { $0.map(\.name) } ?? [],
-            offlineAfter: defaults.offlineAfter,
-            allowsRawData: allowsRawData,
-            motion: MotionConfiguration(hasFolder: motion.folder != nil, idle: motion.idle),
-            awayAfter: presence.isEnabled ? presence.awayAfter : nil,
-            signals: signals.map(\.signal),
-            slideIdle: slide.isEnabled ? .seconds(60 * slide.idleMinutes) : nil)
+            options: bridge)
     }
 
     /// For the connections.
@@ -92,15 +81,6 @@ extension ReflexSettings {
             return nil
         }
         return Reflex(on: trigger, from: Set(sources ?? []), to: tag, request: request, cooldown: cooldown)
-    }
-}
-
-extension SignalSettings {
-    /// For the mapping of tags to topics.
-    fileprivate var signal: Signal {
-        Signal(
-            name: name, color: color, pattern: pattern, durationMilliseconds: duration.milliseconds, haptic: haptic,
-            plays: Int64(plays))
     }
 }
 

@@ -19,7 +19,7 @@ final class MotionFiles {
     ///   - settings: the folder and its limit.
     ///   - report: called with the result.
     func perform(
-        _ action: MotionFileAction, of id: TagID, _ settings: Settings.Motion,
+        _ action: MotionFileAction, of id: TagID, _ settings: MotionOptions,
         report: @escaping @LoopActor (MotionFileEvent) -> Void
     ) {
         guard let folder = settings.folder else { return report(.failed("imu.folder is no longer set")) }

@@ -6,8 +6,11 @@ import Time
 
 @Suite("A bridge with fleet.watch")
 struct FleetStateTests {
-    private static let configuration = BridgeConfiguration(
-        instance: "attic", version: "0.1.0", tags: [.tag003R], watchesFleet: true)
+    private static var configuration: BridgeConfiguration {
+        var configuration = Scene.configuration()
+        configuration.options.watchesFleet = true
+        return configuration
+    }
 
     /// A bridge that is connected to the broker, after the pause of the start.
     private func scene(peers: String...) -> Scene {
@@ -169,7 +172,7 @@ struct FleetStateTests {
         #expect(scene.takeActions().last == .subscribe(filters))
         #expect(pass(90, scene).contains("jacquard/bridge/cellar/state offline"))
         var without = Self.configuration
-        without.watchesFleet = false
+        without.options.watchesFleet = false
         scene.handle(.configurationChanged(without, isBrokerConnected: true))
         #expect(scene.takeActions().last == .unsubscribe(filters))
         #expect(scene.publications.last?.text.contains("watch") == false)

@@ -49,9 +49,9 @@ final class SimulatedFleet {
         for number in 0..<bridges {
             let name = Self.name(number)
             let tags = (0..<tagsPerBridge).map { Self.tag(number, $0) }
-            let configuration = BridgeConfiguration(
-                instance: name, version: "0.1.0", tags: tags.map { TagEntry(id: $0, serial: $0.text) },
-                watchesFleet: watch)
+            var configuration = BridgeConfiguration(
+                instance: name, version: "0.1.0", tags: tags.map { TagEntry(id: $0, serial: $0.text) })
+            configuration.options.watchesFleet = watch
             clients.append(Client(configuration, at: now))
             handle(.started, number)
             for tag in tags { handle(.tag(tag, .connection(TagConnection(state: .connected, attempt: 1))), number) }

@@ -12,7 +12,7 @@ struct MotionCommandTests {
     static func scene(hasFolder: Bool = true) -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration()
-        configuration.motion.hasFolder = hasFolder
+        configuration.options.motion.folder = hasFolder ? "/sessions" : nil
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.connect()
         _ = scene.takeActions()

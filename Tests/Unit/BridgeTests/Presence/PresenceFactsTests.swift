@@ -10,11 +10,11 @@ struct PresenceFactsTests {
     private static let topic = "jacquard/tag/003R/presence"
 
     private static func scene(
-        awayAfter: Duration? = .seconds(120), records: [TagRecord] = []
+        isEnabled: Bool = true, records: [TagRecord] = []
     ) -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration()
-        configuration.awayAfter = awayAfter
+        configuration.options.presence.isEnabled = isEnabled
         scene.state = BridgeState(
             configuration: configuration, records: records, boot: "9f3c", startedAt: Scene.beginning)
         return scene
@@ -34,7 +34,7 @@ struct PresenceFactsTests {
 
     @Test("and everything about it is missing while it is off")
     func off() {
-        let scene = Self.scene(awayAfter: nil)
+        let scene = Self.scene(isEnabled: false)
         var lines = scene.handle(.started)
         scene.connect()
         lines += scene.report(Self.lost(.remote)) + scene.wait(.seconds(1_000))
@@ -128,7 +128,7 @@ struct PresenceFactsTests {
         #expect(!off.contains(Self.topic + " "))
         #expect(scene.wait(.seconds(1)).filter { $0.hasPrefix(Self.topic) } == [Self.topic + " "])
         var on = Scene.configuration()
-        on.awayAfter = .seconds(30)
+        on.options.presence = PresenceOptions(isEnabled: true, awayAfter: .seconds(30))
         #expect(Self.states(scene.handle(.configurationChanged(on, isBrokerConnected: true))) == ["here"])
         // Switched off and on within a second: the topic stays.
         scene.handle(.configurationChanged(Scene.configuration(), isBrokerConnected: true))
@@ -138,7 +138,7 @@ struct PresenceFactsTests {
         #expect(scene.wait(.seconds(2)).contains(Self.topic + " "))
         let record = TagRecord(
             id: .tag003R, serial: "003R", presence: TagRecord.Presence(state: "gone", unixMilliseconds: 0))
-        let without = Self.scene(awayAfter: nil, records: [record])
+        let without = Self.scene(isEnabled: false, records: [record])
         #expect(without.handle(.started).contains(Self.topic + " "))
         let remembered = without.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
         #expect(remembered.last.map { $0.presence == nil } == true)
@@ -151,7 +151,7 @@ struct PresenceFactsTests {
         let scene = Scene.announced(form)
         let before = scene.state.configuration
         var on = before
-        on.awayAfter = .seconds(120)
+        on.options.presence.isEnabled = true
         scene.handle(.configurationChanged(on, isBrokerConnected: true))
         let off = scene.handle(.configurationChanged(before, isBrokerConnected: true))
         #expect(off.contains { $0.hasPrefix("homeassistant/") } && !off.contains(Self.topic + " "))
@@ -190,11 +190,11 @@ struct PresenceFactsTests {
             let scene = Scene.announced(form)
             #expect(!scene.publications.contains { $0.line.contains("device_tracker") })
             var on = scene.state.configuration
-            on.awayAfter = .seconds(120)
+            on.options.presence.isEnabled = true
             let lines = scene.handle(.configurationChanged(on, isBrokerConnected: true))
             let announced = lines.filter { $0.hasPrefix("homeassistant/") }
             #expect(announced.contains { $0.contains(#""source_type":"bluetooth_le""#) })
-            on.awayAfter = nil
+            on.options.presence.isEnabled = false
             let removed = scene.handle(.configurationChanged(on, isBrokerConnected: true))
             switch form {
             case .device:

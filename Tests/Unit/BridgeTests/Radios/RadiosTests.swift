@@ -10,7 +10,7 @@ struct RadiosTests {
         let scene = Scene()
         var configuration = Scene.configuration()
         configuration.radios = radios
-        configuration.offlineAfter = offlineAfter
+        configuration.options.offlineAfter = offlineAfter
         scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
         return scene
     }

@@ -8,7 +8,7 @@ struct RawDataTests {
     private func scene(allowsRawData: Bool = true) -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration()
-        configuration.allowsRawData = allowsRawData
+        configuration.options.allowsRawData = allowsRawData
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.connect()
         _ = scene.takeActions()

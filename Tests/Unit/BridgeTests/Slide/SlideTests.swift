@@ -21,16 +21,16 @@ struct SlideTests {
         }
     }
 
-    private static func configured(idle: Duration? = .seconds(600)) -> BridgeConfiguration {
+    private static func configured(isEnabled: Bool = true) -> BridgeConfiguration {
         var configuration = Scene.configuration()
-        configuration.slideIdle = idle
+        configuration.options.slide.isEnabled = isEnabled
         return configuration
     }
 
     /// A scene with a connected tag in a jacket.
-    private static func scene(idle: Duration? = .seconds(600)) -> Scene {
+    private static func scene(isEnabled: Bool = true) -> Scene {
         let scene = Scene.connected()
-        scene.handle(.configurationChanged(configured(idle: idle), isBrokerConnected: true))
+        scene.handle(.configurationChanged(configured(isEnabled: isEnabled), isBrokerConnected: true))
         scene.report(.gear(.jacket))
         scene.report(.touchMode(.gesture))
         return scene
@@ -58,7 +58,7 @@ struct SlideTests {
 
     @Test("needs slide.enabled, and says what it costs")
     func disabled() {
-        let scene = Self.scene(idle: nil)
+        let scene = Self.scene(isEnabled: false)
         scene.send("tag/003R/touch_mode/set", "slide")
         scene.send("tag/003R/touch_mode/set", #"{"touch_mode":"slide"}"#)
         #expect(scene.performed.isEmpty)
@@ -184,23 +184,23 @@ struct SlideTests {
 
         let reloaded = Self.sliding()
         Self.touch(reloaded, at: 3)
-        reloaded.handle(.configurationChanged(Self.configured(idle: nil), isBrokerConnected: true))
+        reloaded.handle(.configurationChanged(Self.configured(isEnabled: false), isBrokerConnected: true))
         #expect(reloaded.performed == [.setTouchMode(.gesture)])
         #expect(Self.phases(reloaded.report(.touchMode(.gesture))) == ["end"])
     }
 
     @Test("has an entity and a choice in Home Assistant only if it is enabled")
     func announced() {
-        func announcement(_ idle: Duration?) -> [String] {
-            var configuration = Self.configured(idle: idle)
+        func announcement(_ isEnabled: Bool) -> [String] {
+            var configuration = Self.configured(isEnabled: isEnabled)
             configuration.homeAssistant = HomeAssistantConfiguration()
             let scene = Scene()
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
             return scene.handle(.started) + scene.handle(.brokerConnected) + scene.wait(.seconds(60))
         }
-        let off = announcement(nil).filter { $0.hasPrefix("homeassistant/") }
+        let off = announcement(false).filter { $0.hasPrefix("homeassistant/") }
         #expect(!off.isEmpty && !off.contains { $0.contains("slide") })
-        let on = announcement(.seconds(600)).filter { $0.hasPrefix("homeassistant/") }
+        let on = announcement(true).filter { $0.hasPrefix("homeassistant/") }
         #expect(on.contains { $0.contains(#""event_types":["begin","hold","end"]"#) })
         #expect(on.contains { $0.contains("Slide (gestures pause)") })
     }

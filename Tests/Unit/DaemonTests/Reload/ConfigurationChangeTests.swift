@@ -57,9 +57,9 @@ struct ConfigurationChangeTests {
         Row(change: { $0.homeAssistant.form = .single }, expected: [.settings]),
         Row(change: { $0.homeAssistant.prefix = "ha" }, expected: [.settings]),
         Row(change: { $0.homeAssistant.statusTopic = "ha/state" }, expected: [.settings]),
-        Row(change: { $0.defaults.ledOn = .seconds(3) }, expected: [.settings]),
-        Row(change: { $0.limits.commandsPerTag = 4 }, expected: [.settings]),
-        Row(change: { $0.limits.gesturesWhileBrokerAway = .seconds(9) }, expected: [.settings]),
+        Row(change: { $0.bridge.ledOn = .seconds(3) }, expected: [.settings]),
+        Row(change: { $0.bridge.commandsPerTag = 4 }, expected: [.settings]),
+        Row(change: { $0.bridge.gestureLifetime = .seconds(9) }, expected: [.settings]),
         Row(
             change: {
                 $0.gear = [GearSettings(vendorID: "00-00-00-01", productID: "00-00-00-02", product: "Bag")]

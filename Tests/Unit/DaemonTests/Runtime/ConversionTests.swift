@@ -18,11 +18,6 @@ struct ConversionTests {
         #expect(Set(states.map(\.1)) == Set(AdapterFacts.State.allCases))
     }
 
-    @Test("are the same names of built-in signals")
-    func signals() {
-        #expect(Signal.builtIn.map(\.name) == SignalSettings.builtInNames)
-    }
-
     @Test(
         "say why a pairing or a removal has failed, with the name of the stack's error if there is one",
         arguments: [

@@ -1,43 +1,27 @@
 import Bridge
 import Text
 
-/// One signal of the list `signals`.
-public struct SignalSettings: Hashable, Sendable {
-    /// Its name in `T/notify/set`.
-    public var name = ""
-    /// The colour of the LED; nil: the LED stays as it is.
-    public var color: String?
-    /// The pattern of the LED.
-    public var pattern = "solid"
-    /// How long the LED plays the pattern.
-    public var duration: Duration = .milliseconds(1_000)
-    /// The pattern of the motor; nil: the gear does not vibrate.
-    public var haptic: String?
-    /// How often it is played.
-    public var plays = 1
-
-    /// The signals that exist without configuration.
-    public static let builtInNames = Signal.builtIn.map(\.name)
-}
-
 extension Settings {
     /// The names of all signals.
     var signalNames: [String] {
-        SignalSettings.builtInNames + signals.map(\.name).filter { !SignalSettings.builtInNames.contains($0) }
+        Signal.builtInNames + bridge.signals.map(\.name).filter { !Signal.builtInNames.contains($0) }
     }
 }
 
-extension SignalSettings {
+extension Signal {
     /// The row of `signals`.
     static var list: ConfigurationKey<Settings> {
         .list(
-            "signals", \.signals, of: keys, limit: 32, .settings,
+            "signals", \.bridge.signals, of: keys, limit: 32, .settings,
             "Signals of the command notify: patterns of the LED and the motor with a name. They replace built-in ones.",
-            empty: SignalSettings(), check: { items, _, findings in usable(items, &findings) })
+            empty: Signal(name: ""), check: { items, _, findings in usable(items, &findings) })
     }
 
+    /// The names of the signals that exist without configuration.
+    fileprivate static let builtInNames = Signal.builtIn.map(\.name)
+
     /// The rows of an item.
-    private static var keys: [ConfigurationKey<SignalSettings>] {
+    private static var keys: [ConfigurationKey<Signal>] {
         [
             ConfigurationKey(
                 "name", \.name, .signalName, .settings,
@@ -62,8 +46,8 @@ extension SignalSettings {
 
     /// Reports names that are not unique, and signals that do nothing; returns the others.
     private static func usable(
-        _ items: [ReadItem<SignalSettings>], _ findings: inout ConfigurationFindings
-    ) -> [SignalSettings] {
+        _ items: [ReadItem<Signal>], _ findings: inout ConfigurationFindings
+    ) -> [Signal] {
         var names: [String: String] = [:]
         let usable = items.filter { $0.keys.valid.contains("name") }
         for item in usable {
