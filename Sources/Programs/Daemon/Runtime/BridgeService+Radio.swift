@@ -42,7 +42,7 @@ extension BridgeService {
         case .commandEnded(_, .success): log(of: id.text).trace("command answered")
         case .commandEnded(_, .failure(let error)):
             log(of: id.text).trace("command failed", [(.error, "\(error)")])
-        case .connection, .information, .battery, .gear, .touchMode, .touch, .fragmentsLost, .raw, .motion: break
+        default: break
         }
     }
 
@@ -51,7 +51,7 @@ extension BridgeService {
         switch event {
         case .connection, .gear: memoryIsUnused(after: Self.settling)
         // The hot path: the clock is not read.
-        case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .raw, .motion, .commandEnded: return
+        default: return
         }
         guard let record = life.take(event, of: id, at: now()) else { return }
         let log = log(of: id.text)

@@ -47,7 +47,7 @@ struct PairingCandidates {
             case .battery: self = .battery
             case .gear: self = .gear
             case .touchMode: self = .touchMode
-            case .gesture, .touch, .fragmentsLost, .raw, .motion, .commandEnded: return nil
+            default: return nil
             }
         }
     }

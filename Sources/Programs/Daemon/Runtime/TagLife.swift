@@ -40,7 +40,7 @@ struct TagLife {
         switch event {
         case .connection(let connection): Self.take(connection, &tags[id, default: Tag()], now)
         case .gear(let gear): Self.take(gear, &tags[id, default: Tag()])
-        case .information, .battery, .touchMode, .gesture, .touch, .fragmentsLost, .raw, .motion, .commandEnded: nil
+        default: nil
         }
     }
 

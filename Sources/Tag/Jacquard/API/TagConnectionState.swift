@@ -54,7 +54,7 @@ public enum TagNotification: Hashable, Sendable {
         case .gear(let gear): self = .gear(gear)
         case .gesture(let gesture): self = .gesture(gesture)
         case .touch(let touch): self = .touch(touch)
-        case .connection, .information, .touchMode, .fragmentsLost, .raw, .motion, .commandEnded: return nil
+        default: return nil
         }
     }
 }

@@ -30,7 +30,7 @@ struct TagFacts {
             if gear == nil { touchMode = nil }
         case .touchMode(let mode): touchMode = mode
         case .battery(let battery): self.battery = battery
-        case .gesture, .touch, .fragmentsLost, .raw, .motion, .commandEnded: break
+        default: break
         }
     }
 
