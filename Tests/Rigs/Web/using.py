@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import time
 
 from browser import ENTER, SPACE
@@ -112,6 +113,24 @@ def all_commands(run):
     wait_for("the page is subscribed again", lambda: len(re.findall(touch, stage.broker.printed())) == 3)
     stage.simulator.type("touch 0001")
     page.wait_for("lines touched")
+    page.click("input[value=slide]")
+    page.wait_for("The touch mode slide is disabled in the configuration")
+    page.wait_for_script("return document.querySelector('input[value=continuous]').checked", "the refused mode is not selected")
+    with open(stage.config, encoding="utf-8") as file:
+        text = file.read()
+    marked = "- serial: '0002'\n    name: Marked\n"
+    stage.write("bridge.yaml", text.replace("- serial: '0002'\n", marked) + "slide: {enabled: true}\n")
+    stage.bridge.process.send_signal(signal.SIGHUP)
+    wait_for("the configuration", lambda: "Marked" in stage.retained("jacquard/tag/0002/info"))
+    page.click("input[value=slide]")
+    page.wait_for_script("return document.querySelector('input[value=slide]').checked", "the mode is selected")
+    wait_for("the mode of the tag", lambda: stage.retained("jacquard/tag/0001/touch_mode") == "slide")
+    stage.write("bridge.yaml", text)
+    stage.bridge.process.send_signal(signal.SIGHUP)
+    wait_for("the mode ends", lambda: stage.retained("jacquard/tag/0001/touch_mode") == "gesture")
+    page.wait_for_script("return document.querySelector('input[value=gesture]').checked", "the mode of the tag is selected")
+    page.click("input[value=continuous]")
+    wait_for("the mode continuous", lambda: stage.retained("jacquard/tag/0001/touch_mode") == "continuous")
     page.click("input[value=gesture]")
     page.type("input[aria-label='New name']", "Cuff")
     page.click_text("Rename")

@@ -60,11 +60,12 @@ export function tagPage(root, {model, connection, go}, id) {
   const find = button("", () => send("find/set", find.dataset.word, results["find/set"]));
   const finding = control("Find", "find/set", find);
 
-  const modes = ["gesture", "continuous"].map(value =>
-    make("input", {type: "radio", name: "mode", value, onchange: () => send("touch_mode/set", {touch_mode: value}, results["touch_mode/set"])}));
+  // A refused mode is not selected: slide must be enabled in the configuration.
+  const modes = ["gesture", "continuous", "slide"].map(value =>
+    make("input", {type: "radio", name: "mode", value, onchange: () => send("touch_mode/set", {touch_mode: value}, results["touch_mode/set"], ({ok}) => ok || update())}));
   const lines = touchLines();
   const touch = control("Touch", "touch_mode/set",
-    make("label", {}, modes[0], "gestures"), make("label", {}, modes[1], "continuous"), lines.element);
+    make("label", {}, modes[0], "gestures"), make("label", {}, modes[1], "continuous"), make("label", {}, modes[2], "slide"), lines.element);
 
   const newName = make("input", {maxlength: "21", size: "18", autocomplete: "off", "aria-label": "New name"});
   const rename = control("Name", "name/set", newName,
