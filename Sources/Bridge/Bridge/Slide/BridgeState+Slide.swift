@@ -75,6 +75,12 @@ extension TagMirror {
     /// Handles gear that was taken off.
     mutating func slideDetached(at now: Timestamp) -> [Publication] { slide(at: now) { $0.detached() } }
 
+    /// Handles a tag that another bridge has connected: the next link here begins with gestures, as the link there did.
+    mutating func slideTakenOver(at now: Timestamp) {
+        guard rareFacts.first?.slide != nil else { return }
+        _ = rare.slides[0].end(isConnected: false, at: now.instant)
+    }
+
     fileprivate mutating func slide(
         at now: Timestamp, _ change: (inout SlideState) -> [SlideMachine.Event]
     ) -> [Publication] {

@@ -42,6 +42,7 @@ extension BridgeState {
         case .elsewhere:
             guard isChanged else { break }
             peers.expectProof(of: id)
+            tags[position].slideTakenOver(at: now)
             effects.narrowing.append(.withhold(allTopics(of: position)))
         case .presence:
             guard isChanged else { break }

@@ -135,6 +135,21 @@ struct SlideTests {
         #expect(scene.performed == [.setTouchMode(.continuous)], "the time is over")
     }
 
+    @Test("is not switched on again after another bridge has connected the tag")
+    func takenOver() {
+        let scene = Self.sliding()
+        scene.disconnect()
+        scene.send("bridge/cellar/info", #"{"tags":["003R"],"connected":["003R"]}"#)
+        scene.send("bridge/cellar/state", "online")
+        scene.send("bridge/cellar/info", #"{"tags":["003R"],"connected":[]}"#)
+        scene.connect()
+        scene.report(.gear(.jacket))
+        #expect(Self.values(scene.report(.touchMode(.gesture)), of: Self.mode) == ["gesture"])
+        #expect(scene.performed == [])
+        scene.send("tag/003R/touch_mode/set", "slide")
+        #expect(scene.performed == [.setTouchMode(.continuous)])
+    }
+
     @Test("a change without a response becomes the mode when the gear confirms it later")
     func late() {
         let scene = Self.scene()
