@@ -82,11 +82,22 @@ struct RadiosTests {
             try await until("the result of the first radio") { pair.printed.contains("Radio loft, 2 of 2") }
             try await world.simulate("move 0001 50,0")
             try await until("the results", within: .seconds(40)) { pair.hasEnded }
-            #expect(pair.printed.contains("hall: paired\nloft: paired\n"), "\(pair.printed)")
-            #expect(pair.printed.contains("0001 has bonds with: hall, loft"), "\(pair.printed)")
+            #expect(
+                pair.printed.contains(
+                    "hall: paired; does not work: No connection with the radio hall: the device has lost"),
+                "\(pair.printed)")
+            #expect(pair.printed.contains("loft: paired, works\n"), "\(pair.printed)")
+            #expect(pair.printed.contains("0001 has bonds with: loft"), "\(pair.printed)")
+            #expect(pair.exitStatus == 1)
             try await world.succeeds(World.bridge + "/request/forget", "0001")
             try await until("nothing is retained") { world.observer.latest("jacquard/tag/0001/radios") == "" }
         }
+            // The loft has the link, and makes another one. The hall is too far away until the tag goes back, without its bond.
+            try await until("the check of the hall", within: .seconds(40)) {
+                pair.printed.contains("Checking the bond with hall, 2 of 2")
+            }
+            try await world.simulate("lose-bond 0001")
+            try await world.simulate("move 0001 0,0")
     }
 }
 

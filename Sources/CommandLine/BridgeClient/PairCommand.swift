@@ -18,6 +18,8 @@ struct PairCommand: ClientCommand {
     var radio: String?
     /// Whether to pair with each radio in turn.
     var pairsAll = false
+    /// Whether to pair nothing, and to connect once with ``radio`` and its bond.
+    var isCheck = false
 
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
@@ -63,6 +65,7 @@ struct PairCommand: ClientCommand {
             "serial": .string(serial), "timeout_s": .integer(timeout.components.seconds),
         ]
         if let radio { keys["radio"] = .string(radio) }
+        if isCheck { keys["check"] = true }
         return ClientRequest(
             verb: "pair", keys, topics,
             patience: timeout + .seconds(15), waitsFor: "the tag \(serial)")
@@ -111,7 +114,10 @@ struct PairCommand: ClientCommand {
         ])
     private static let allOption = OptionDescription(
         name: "--all-radios", value: nil,
-        details: ["Pair with one radio after the other, and print which ones the tag", "has a bond with."])
+        details: [
+            "Pair with one radio after the other, then connect once with each",
+            "one, in the opposite order, and print which ones work.",
+        ])
 }
 
 extension ClientFailure {

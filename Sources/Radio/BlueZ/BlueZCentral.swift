@@ -110,7 +110,7 @@ public final class BlueZCentral: Central {
         case .disconnect(let address): links.disconnect(address)
         case .pair(let address): pairing.pair(links[address], address)
         case .forget(let address): links.forget(address)
-        case .beginPairing, .endPairing: break
+        case .beginPairing, .checkBond, .endPairing: break
         case .acceptPairing(from: let addresses): pairing.accepted = addresses
         case .discover(let service, let characteristics, of: let address):
             guard let peripheral = links.linked(address) else {

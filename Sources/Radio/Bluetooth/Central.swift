@@ -36,7 +36,10 @@ public enum CentralRequest: Hashable, Sendable {
     /// A device is going to be paired: by the radio with this name, or by the one that receives it best (nil). Without effect on
     /// a central with one radio.
     case beginPairing(BluetoothAddress, radio: String?)
-    /// The pairing of a device has ended, with or without a bond.
+    /// The radio with this name is to make the next link with a device, with its bond: drops the link that exists. Lasts until
+    /// `endPairing`. Without effect on a central with one radio.
+    case checkBond(BluetoothAddress, radio: String)
+    /// The pairing of a device, or the check of a bond, has ended.
     case endPairing(BluetoothAddress)
     /// Accepts pairing requests from these devices only.
     case acceptPairing(from: Set<BluetoothAddress>)

@@ -113,6 +113,11 @@ public struct BluetoothError: Error, Hashable, Sendable {
     /// Why the link has ended; nil if none has, or if the stack does not say.
     public var end: DisconnectReason?
 
+    /// The ``name`` of a link that was dropped so that a given radio makes the next one.
+    public static let otherRadioName = "other_radio"
+    /// The ``name`` of a failed check of a bond: the device does not accept it.
+    public static let bondRefusedName = "bond_refused"
+
     /// Creates an error.
     public init(_ code: Code, name: String = "", text: String) {
         self.code = code

@@ -215,6 +215,10 @@ public final class RadioCentral: Central {
     }
 
     private func unit(of address: BluetoothAddress) -> (any RadioUnit)? { owners[address].map { members[$0].unit } }
+        case .checkBond(let address, let name):
+            guard let radio = members.firstIndex(where: { $0.name == name }) else { return }
+            choice.beginCheck(address, with: radio)
+            later.request()
 
     private func reportLater(_ event: CentralEvent) {
         EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(event) }
@@ -332,6 +336,9 @@ public final class RadioCentral: Central {
 
     private func discovered(_ address: BluetoothAddress, _ advertisement: Advertisement, _ radio: Int) {
         let now = self.now()
+        if error?.code == .authenticationFailed {
+            onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
+        }
         choice.received(
             address, rssi: advertisement.rssi, by: radio, isConnected: advertisement.isConnected, at: now)
         // The signal strength that is shown is that of the radio that would be used.

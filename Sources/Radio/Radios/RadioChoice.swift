@@ -123,7 +123,19 @@ public struct RadioChoice {
         tags[address, default: TagByRadios()].pairing = TagByRadios.Pairing(radio: radio)
     }
 
-    /// A pairing has ended. The device accepts the bond with this radio; nil if the pairing has failed.
+    /// Only this radio is a candidate, to check whether the device accepts its bond: drops the link or the attempt of any radio.
+    public mutating func beginCheck(_ address: BluetoothAddress, with radio: Int) {
+        var tag = tags[address, default: TagByRadios()]
+        tag.pairing = TagByRadios.Pairing(radio: radio, isCheck: true)
+        switch tag.phase {
+        case .linked(let linked, _): release(address, &tag, linked, .forCheck)
+        case .attempting(let trying, _, _) where trying != radio: release(address, &tag, trying, .forOther)
+        case .idle, .waiting, .attempting, .releasing: break
+        }
+        store(tag, address)
+    }
+
+    /// A pairing or a check has ended. The device accepts the bond with this radio; nil if the pairing has failed.
     public mutating func endPairing(_ address: BluetoothAddress, bondedBy radio: Int?) {
         tags[address]?.pairing = nil
         if let radio { tags[address]?.refusedBonds.remove(radio) }
@@ -245,8 +257,15 @@ public struct RadioChoice {
     ) -> Outcome {
         guard var tag = tags[address], tag.radio == radio else { return .goesOn }
         defer { store(tag, address) }
-        if error?.code == .authenticationFailed, tag.pairing == nil, tag.bonds.contains(radio) {
+        let isCheck = tag.pairing?.isCheck == true
+        var error = error
+        if error?.code == .authenticationFailed, isCheck || tag.pairing == nil, tag.bonds.contains(radio) {
             tag.refusedBonds.insert(radio)
+            if isCheck {
+                error = error.map {
+                    BluetoothError(.connectionFailed, name: BluetoothError.bondRefusedName, text: $0.text)
+                }
+            }
         }
         switch tag.phase {
         case .attempting(_, _, let isUnheard):
@@ -265,7 +284,10 @@ public struct RadioChoice {
             return .ended(BluetoothError(.connectionFailed, text: "the link is dead: another radio receives the tag"))
         case .releasing(_, .forPairing):
             end(address, &tag)
-            return .ended(BluetoothError(.connectionFailed, text: "another radio is to be paired"))
+            return .ended(.otherRadio("another radio is to be paired"))
+        case .releasing(_, .forCheck):
+            end(address, &tag)
+            return .ended(.otherRadio("the bond of a radio is being checked"))
         case .releasing(_, .requested), .linked:
             end(address, &tag)
             return .ended(error.map { Self.curable($0, tag) })
@@ -390,5 +412,11 @@ public struct RadioChoice {
         guard now - since >= Self.missingBond, !tag.isMissingBondReported else { return }
         tag.isMissingBondReported = true
         pending.append(.noBond(address, receivedBy: receiving))
+    }
+}
+
+extension BluetoothError {
+    fileprivate static func otherRadio(_ text: String) -> BluetoothError {
+        BluetoothError(.connectionFailed, name: otherRadioName, text: text)
     }
 }

@@ -22,6 +22,8 @@ struct TagByRadios {
         case isDead
         /// Another radio is to be paired with the device.
         case forPairing
+        /// The bond of a radio is to be checked.
+        case forCheck
     }
 
     enum Phase {
@@ -70,6 +72,8 @@ struct TagByRadios {
 
     struct Pairing: Equatable {
         var radio: Int?
+        /// Whether no bond is made, and that of the radio is checked.
+        var isCheck = false
     }
 
     /// The weight of a new value in the smoothed signal strength.

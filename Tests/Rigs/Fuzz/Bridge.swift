@@ -93,7 +93,7 @@ private struct BridgePlay: ~Copyable {
             ]
             take(bridge.handle(.tag(id, .commandEnded(token: token, input.pick(results))), at: now))
         case .scan(_, let token), .stopScan(let token), .forget(_, let token): end(token, .done)
-        case .pair(_, _, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
+        case .pair(_, _, _, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
         case .measure(let token):
             end(token, .measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)))
         case .examine(let token): end(token, .examined(HostReport(findings: [])))

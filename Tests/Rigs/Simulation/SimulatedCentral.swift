@@ -158,7 +158,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         case .scan(let service):
             scan = service
             updateScan()
-        case .watch, .acceptPairing, .beginPairing, .endPairing: break
+        case .watch, .acceptPairing, .beginPairing, .checkBond, .endPairing: break
         case .connect(let address): connect(address)
         case .disconnect(let address): disconnect(address)
         case .pair(let address): pair(address)

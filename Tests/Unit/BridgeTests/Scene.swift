@@ -154,7 +154,7 @@ extension BridgeAction {
     var token: UInt64? {
         switch self {
         case .perform(_, _, let token, _), .scan(_, let token), .stopScan(let token),
-            .pair(_, _, _, let token), .forget(_, let token), .measure(let token), .examine(let token),
+            .pair(_, _, _, _, let token), .forget(_, let token), .measure(let token), .examine(let token),
             .trace(_, let token), .recallLog(_, _, let token):
             token
         case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,

@@ -43,6 +43,51 @@ struct PairingTests {
         }
     }
 
+    @Test("a check makes a new link with a radio, pairs nothing, and fails with the third link that fails")
+    func check() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.choosesRadio = true
+            let address = stage.connect(.desk)
+            let dropped = BluetoothError(.connectionFailed, name: BluetoothError.otherRadioName, text: "dropped")
+            _ = stage.said()
+            stage.manager.pair(.desk, within: .seconds(60), radio: "hall", isCheck: true)
+            #expect(stage.said() == ["> check bond 01 hall", "pairing 003R searching"])
+            stage.central.report(.disconnected(address, dropped))
+            #expect(stage.manager.tags[.desk]?.isLooking == true, "without a pause")
+            stage.central.report(.connected(address))
+            stage.discover(address)
+            stage.start(address)
+            let said = stage.said()
+            #expect(said.contains("pairing 003R found 01") && !said.contains("> pair 01"))
+            #expect(said.suffix(3) == ["003R connected", "> end pairing 01", "paired 003R"])
+            stage.manager.pair(.desk, within: .seconds(60), radio: "loft", isCheck: true)
+            stage.central.report(.disconnected(address, dropped))
+            for number in 1...3 {
+                #expect(stage.manager.pairings.count == 1)
+                stage.central.report(.connected(address))
+                stage.central.report(.disconnected(address, BluetoothError(.connectionFailed, text: "lost")))
+                #expect(stage.said().contains("paired 003R: bluetoothConnectionError") == (number == 3))
+            }
+            #expect(stage.manager.pairings.isEmpty)
+        }
+    }
+
+    @Test("a check ends with a bond that the tag does not accept, and leaves a tag disconnected that was so before")
+    func refusedCheck() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.choosesRadio = true
+            stage.manager.pair(.desk, within: .seconds(60), radio: "hall", isCheck: true)
+            let address = stage.hear(1)
+            let refused = BluetoothError(.connectionFailed, name: BluetoothError.bondRefusedName, text: "refused")
+            stage.central.report(.disconnected(address, refused))
+            let said = stage.said()
+            #expect(said.contains("paired 003R: bluetoothConnectionError"))
+            #expect(said.contains("003R disconnected"))
+        }
+    }
+
     @Test("of a connected tag bonds on the existing link")
     func connected() async throws {
         try await onLoop {

@@ -193,7 +193,7 @@ struct RadioCentralTests {
             await stage.turn()
             #expect(stage.loft.requests.last == .disconnect(stage.tag))
             stage.loft.report(.disconnected(stage.tag, nil))
-            let error = BluetoothError(.connectionFailed, text: "another radio is to be paired")
+            let error = BluetoothError(.connectionFailed, name: "other_radio", text: "another radio is to be paired")
             #expect(stage.take() == [.disconnected(stage.tag, error)])
             stage.central.perform(.connect(stage.tag))
             stage.receive(-40, by: stage.loft)

@@ -174,6 +174,35 @@ struct RadioChoiceTests {
         #expect(bench.choice.receptions(of: bench.tag).map(\.isBonded) == [true, true])
     }
 
+    @Test("A check of a bond drops the link, uses the given radio only, and notes a bond that is not accepted")
+    func check() {
+        var bench = ChoiceBench()
+        bench.choice.setBonds([bench.tag], of: 0)
+        bench.choice.setBonds([bench.tag], of: 1)
+        bench.haveLinked(bench.tag, by: 0)
+        bench.choice.beginCheck(bench.tag, with: 0)
+        #expect(bench.steps() == [.release(bench.tag, 0)])
+        let dropped = BluetoothError(
+            .connectionFailed, name: BluetoothError.otherRadioName, text: "the bond of a radio is being checked")
+        #expect(bench.choice.disconnected(bench.tag, by: 0, nil, at: bench.now) == .ended(dropped))
+        bench.choice.beginCheck(bench.tag, with: 1)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -30, by: 0)
+        bench.wait(.seconds(1))
+        #expect(bench.steps() == [])
+        bench.receive(bench.tag, -80, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 1)])
+        #expect(bench.down(bench.tag, by: 1, .authenticationFailed) == .goesOn)
+        let refused = BluetoothError(.connectionFailed, name: BluetoothError.bondRefusedName, text: "lost")
+        #expect(bench.steps() == [.end(bench.tag, refused)])
+        #expect(bench.choice.receptions(of: bench.tag).map(\.isBonded) == [true, false])
+        bench.choice.endPairing(bench.tag, bondedBy: nil)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -80, by: 0)
+        bench.receive(bench.tag, -30, by: 1)
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+    }
+
     // MARK: Score
 
     @Test("The signal strength is smoothed: one value of several counts 0.3")

@@ -2,15 +2,16 @@ import JSON
 import JacquardProtocol
 import Text
 
-/// `request/pair`: the serial, or an object with `serial`, `timeout_s` and `radio`. Bonds with a tag and adds it to the known
-/// tags.
+/// `request/pair`: the serial, or an object with `serial`, `timeout_s`, `radio` and `check`. Bonds with a tag and adds it to the
+/// known tags. With `check`, it pairs nothing: it connects a known tag once with a radio and its bond.
 struct PairRequest: BridgeRequest {
     static let name = "pair"
-    static let keys = ["serial", "timeout_s", "radio"]
+    static let keys = ["serial", "timeout_s", "radio", "check"]
 
     private let entry: TagEntry
     private let seconds: Int
     private let radio: String?
+    private let isCheck: Bool
 
     /// At most five minutes: the user holds the tag's button meanwhile.
     private static let timeouts = 1...300
@@ -27,7 +28,13 @@ struct PairRequest: BridgeRequest {
         guard let serial = id else { throw bridge.missingSerial }
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         radio = try arguments.radio(of: bridge.configuration.radios)
+        isCheck = try arguments.flag("check") ?? false
         entry = try Self.entry(serial, in: bridge)
+        guard isCheck else { return }
+        guard radio != nil else {
+            throw CommandFailure(.invalidArgument, "\"check\" needs \"radio\", the radio whose bond is checked")
+        }
+        _ = try bridge.tagPosition(entry.id.text)
     }
 
     /// Reads the keys of the request; a bare word is the serial.
@@ -65,17 +72,18 @@ struct PairRequest: BridgeRequest {
 
     func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
         let action = BridgeAction.pair(
-            serial: entry.serial, timeout: .seconds(seconds), radio: radio, token: token)
-        return .underWay([.pairing(.began(entry)), .action(action)])
+            serial: entry.serial, timeout: .seconds(seconds), radio: radio, isCheck: isCheck, token: token)
+        return .underWay(isCheck ? [.action(action)] : [.pairing(.began(entry)), .action(action)])
     }
 
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
         guard case .paired(let address, let name) = response else { return .failed(.neverEnded) }
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
-        return .done(.data(CommandData(PairedDocument(entry, sighting))), [.paired(entry, sighting)])
+        return .done(.data(CommandData(PairedDocument(entry, sighting))), isCheck ? [] : [.paired(entry, sighting)])
     }
 
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
+        if isCheck, let radio { return checkFailure(error, radio) }
         let failure = CommandFailure(error)
         let serials = bridge.receivedSerials.filter { $0 != entry.serial }
         guard case .notFound = error else { return failure }
@@ -85,6 +93,17 @@ struct PairRequest: BridgeRequest {
         return CommandFailure(
             failure.code, failure.text + likeness,
             hint: [failure.hint, received].compactMap(\.self).joined(separator: "; "))
+    }
+
+    private func checkFailure(_ error: RequestError, _ radio: String) -> CommandFailure {
+        switch error {
+        case .notFound:
+            CommandFailure(
+                .expired, "The radio \(radio) has not received the tag within \(seconds) s",
+                hint: "Bring the tag near that radio, and touch or move it")
+        case .refused(_, let text): CommandFailure(.tagError, "No connection with the radio \(radio): \(text)")
+        case .bluetoothUnavailable, .timeout: CommandFailure(error)
+        }
     }
 
     /// Upper bound on serials in a hint.
@@ -99,7 +118,7 @@ struct PairRequest: BridgeRequest {
     }
 
     func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
-        [.pairing(.failed(entry, failure))]
+        isCheck ? [] : [.pairing(.failed(entry, failure))]
     }
 
     /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.

@@ -25,8 +25,9 @@ public enum BridgeAction: Equatable, Sendable {
     /// Find a tag, bond with it and connect it; answered by ``RequestResponse/paired(address:name:)``.
     ///
     /// Reports progress by ``BridgeEvent/pairing(serial:_:)``, and ends after the timeout at the latest. With several radios,
-    /// `radio` is the one that pairs; nil: the one that receives the tag best.
-    case pair(serial: String, timeout: Duration, radio: String? = nil, token: UInt64)
+    /// `radio` is the one that pairs; nil: the one that receives the tag best. `isCheck`: pair nothing, and connect the tag once with
+    /// this radio and its bond.
+    case pair(serial: String, timeout: Duration, radio: String? = nil, isCheck: Bool = false, token: UInt64)
     /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
     case forget(TagID, token: UInt64)
     /// Measure the process now; answered by ``RequestResponse/measured(_:)``.

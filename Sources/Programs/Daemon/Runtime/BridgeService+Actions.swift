@@ -27,7 +27,8 @@ extension BridgeService {
         case .stopScan(let token):
             manager.stopScanning()
             answer(token, .success(.done))
-        case .pair(let serial, let timeout, let radio, let token): pair(serial, timeout, radio, token)
+        case .pair(let serial, let timeout, let radio, let isCheck, let token):
+            pair(serial, timeout, radio, isCheck: isCheck, token)
         case .forget(let id, let token): forget(id, token)
         case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
@@ -113,13 +114,13 @@ extension BridgeService {
         }
     }
 
-    private func pair(_ serial: String, _ timeout: Duration, _ radio: String?, _ token: UInt64) {
+    private func pair(_ serial: String, _ timeout: Duration, _ radio: String?, isCheck: Bool, _ token: UInt64) {
         guard let identity = registry.identity(serial: serial), pairings[identity] == nil else {
             return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
         }
-        pairings[identity] = (token, nil)
+        pairings[identity] = (token, nil, isCheck)
         if registry.id(identity) == nil { candidates.expect(identity) }
-        manager.pair(identity, within: timeout, radio: radio)
+        manager.pair(identity, within: timeout, radio: radio, isCheck: isCheck)
     }
 
     /// Adds a tag, with the events that it reported while it was paired.

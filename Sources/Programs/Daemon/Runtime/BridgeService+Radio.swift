@@ -113,7 +113,9 @@ extension BridgeService {
     private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
         let log = log(of: registry.id(identity)?.text ?? identity.serial?.description ?? "")
-        if let error {
+        if pairing.isCheck {
+            log.info("bond checked", error.map { [(.code, $0.code.word), (.error, $0.text)] } ?? [])
+        } else if let error {
             log.info("pairing failed", [(.code, error.code.word), (.error, error.text)])
         } else {
             log.change(.info, "paired")
@@ -127,6 +129,7 @@ extension BridgeService {
             .success(
                 .paired(
                     address: tag.identifier.description, name: tag.displayName.isEmpty ? nil : tag.displayName)))
+        guard !pairing.isCheck else { return }
         // After the answer, which adds a new tag to the bridge.
         EventLoop.shared.atEndOfTurn { [weak self] in
             guard let self, let id = registry.id(identity) else { return }

@@ -39,7 +39,7 @@ final class BridgeService {
     var outbox = Outbox()
     var registry = TagRegistry()
     /// Called when pairing or forgetting has ended.
-    var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?)] = [:]
+    var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?, isCheck: Bool)] = [:]
     var departures: [TagIdentity: UInt64] = [:]
     var candidates = PairingCandidates()
     var life = TagLife()

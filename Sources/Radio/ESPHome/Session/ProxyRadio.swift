@@ -170,7 +170,7 @@ struct ProxyRadio: Sendable {
         case .pair(let address): pair(address, at: now)
         case .forget(let address): forget(address, at: now)
         // A proxy is one radio, and it accepts the pairing requests of all devices that it is asked to connect.
-        case .beginPairing, .endPairing, .acceptPairing: break
+        case .beginPairing, .checkBond, .endPairing, .acceptPairing: break
         case .discover(let service, let characteristics, of: let address):
             discover(ProxyLink.Search(service: service, characteristics: characteristics), of: address, at: now)
         case .subscribe(let id, of: let address): subscribe(id, of: address, at: now)

@@ -4,7 +4,7 @@ import JacquardProtocol
 
 /// A pairing in progress.
 struct Pairing {
-    var attempt = PairingAttempt()
+    var attempt: PairingAttempt
     /// Ends it when its time is over; released, and thereby disarmed, with it.
     let timer: LoopTimer
     /// Whether a connection had been requested before the pairing.
@@ -23,7 +23,11 @@ extension JacquardManager {
     ///   - identity: the tag. The user holds its button for three seconds.
     ///   - limit: time until the tag must be connected.
     ///   - radio: the name of the radio that pairs, if the central has several; nil: the one that receives the tag best.
-    public func pair(_ identity: TagIdentity, within limit: Duration, radio: String? = nil) {
+    ///   - isCheck: whether to pair nothing, and to make a link with this radio once, to see whether its bond is accepted. It
+    ///     fails after three links.
+    public func pair(
+        _ identity: TagIdentity, within limit: Duration, radio: String? = nil, isCheck: Bool = false
+    ) {
         guard pairings[identity] == nil else { return }
         let timer = LoopTimer { [weak self] in
             guard let self, let attempt = pairings[identity]?.attempt else { return }
@@ -31,12 +35,15 @@ extension JacquardManager {
         }
         timer.arm(after: limit)
         let driver = tags[identity]
+        let isLinked = driver?.facts.isLinked ?? false
         pairings[identity] = Pairing(
-            timer: timer, wasConnecting: driver.map { !$0.facts.isStopped } ?? false, radio: radio)
+            attempt: PairingAttempt(isCheck: isCheck, isLinked: isLinked), timer: timer,
+            wasConnecting: driver.map { !$0.facts.isStopped } ?? false, radio: radio)
         if let address = driver?.address ?? known[identity] { chooseRadio(for: identity, at: address) }
         driver?.isPairing = true
         onEvent?(.pairing(identity, .searching))
-        connect(identity, retrying: .always, bonding: true)
+        connect(identity, retrying: .always, bonding: !isCheck)
+        guard !isCheck else { return }
         // The session bonds on its next link. If it has a link already, bond on that one.
         if let driver, driver.session.usesLink, let address = driver.address {
             if let step = pairings[identity]?.attempt.linked(at: address) { perform(step, identity) }
@@ -47,7 +54,11 @@ extension JacquardManager {
     /// Passes the radio of a pairing in progress to a central with several radios.
     func chooseRadio(for identity: TagIdentity, at address: BluetoothAddress) {
         guard choosesRadio, let pairing = pairings[identity] else { return }
-        central.perform(.beginPairing(address, radio: pairing.radio))
+        if pairing.attempt.isCheck, let radio = pairing.radio {
+            central.perform(.checkBond(address, radio: radio))
+        } else {
+            central.perform(.beginPairing(address, radio: pairing.radio))
+        }
     }
 
     /// Passes an event of a tag to the tag's pairing, if there is one.
@@ -77,6 +88,10 @@ extension JacquardManager {
         switch step {
         case .nothing: break
         case .report(let stage): onEvent?(.pairing(identity, stage))
+        case .endPause:
+            guard let driver = tags[identity], driver.session.isPausing else { return }
+            pairings[identity]?.attempt.pauseEnded()
+            driver.drive { session, now in session.endPause(at: now) }
         case .end(let error): endPairing(identity, error)
         }
     }
@@ -85,9 +100,9 @@ extension JacquardManager {
     func endPairing(_ identity: TagIdentity, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: identity) else { return }
         if choosesRadio, let address = tags[identity]?.address { central.perform(.endPairing(address)) }
-        if error != nil {
+        if error != nil || pairing.attempt.isCheck {
             if !pairing.wasConnecting { disconnect(identity) }
-            tags[identity]?.waiveBond()
+            if !pairing.attempt.isCheck { tags[identity]?.waiveBond() }
         } else {
             resetDuplicateReport(of: identity)
         }

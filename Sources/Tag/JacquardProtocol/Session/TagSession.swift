@@ -154,6 +154,18 @@ public struct TagSession: Sendable {
         }
     }
 
+    /// Whether the session pauses before the next attempt.
+    public var isPausing: Bool {
+        if case .waiting = state { true } else { false }
+    }
+
+    /// Ends the pause before the next attempt; the pauses begin again with the shortest one.
+    public mutating func endPause(at now: Instant) -> [Action] {
+        guard case .waiting(_, let error) = state else { return [] }
+        schedule.reset()
+        return startLinking(after: error, at: now)
+    }
+
     /// Disconnects the tag.
     public mutating func disconnect(at now: Instant) -> [Action] {
         switch state {

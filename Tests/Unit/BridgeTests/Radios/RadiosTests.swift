@@ -131,10 +131,44 @@ struct RadiosTests {
         scene.send("bridge/attic/request/pair", #"{"serial":"003R","radio":"loft"}"#)
         #expect(
             scene.actions.contains {
-                if case .pair(serial: "003R", timeout: _, radio: "loft", token: _) = $0 { true } else { false }
+                if case .pair(serial: "003R", timeout: _, radio: "loft", isCheck: false, token: _) = $0 {
+                    true
+                } else {
+                    false
+                }
             })
         let refused = scene.send("bridge/attic/request/pair", #"{"serial":"003R","radio":"attic"}"#)
         #expect(refused.contains { $0.contains("hall, loft") && $0.contains("invalid_argument") })
+    }
+
+    @Test(
+        "A check of a bond needs a radio and a known tag, changes no state of pairing, and names the radio that fails")
+    func check() {
+        let scene = scene()
+        scene.handle(.bluetooth(.poweredOn))
+        let topic = "bridge/attic/request/pair"
+        #expect(scene.send(topic, #"{"serial":"003R","check":true}"#).contains { $0.contains("needs \\\"radio\\\"") })
+        #expect(
+            scene.send(topic, #"{"serial":"0001","radio":"loft","check":true}"#).contains { $0.contains("unknown_tag") }
+        )
+        _ = scene.takeActions()
+        let request = #"{"serial":"003R","radio":"loft","check":true,"timeout_s":20}"#
+        #expect(!scene.send(topic, request).contains { $0.contains("pair_started") })
+        let actions = scene.takeActions()
+        guard
+            case .pair(serial: "003R", timeout: .seconds(20), radio: "loft", isCheck: true, let token)? = actions.first
+        else {
+            Issue.record("no check: \(actions)")
+            return
+        }
+        let failed = scene.handle(.requestEnded(token: token, .failure(.notFound)))
+        #expect(failed.count == 1 && failed[0].contains("The radio loft has not received the tag within 20 s"))
+        scene.send(topic, request)
+        guard case .pair(serial: _, timeout: _, radio: _, isCheck: true, let next)? = scene.takeActions().first else {
+            return
+        }
+        let done = scene.handle(.requestEnded(token: next, .success(.paired(address: "F0", name: nil))))
+        #expect(done.count == 1 && done[0].contains(#""status":"ok""#))
     }
 
     // MARK: Short gaps

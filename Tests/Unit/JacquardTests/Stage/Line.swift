@@ -13,6 +13,7 @@ enum Line {
         case .disconnect(let address): "> disconnect \(address.short)"
         case .pair(let address): "> pair \(address.short)"
         case .beginPairing(let address, let radio): "> begin pairing \(address.short) \(radio ?? "")"
+        case .checkBond(let address, let radio): "> check bond \(address.short) \(radio)"
         case .endPairing(let address): "> end pairing \(address.short)"
         case .forget(let address): "> forget \(address.short)"
         case .acceptPairing(from: let addresses): "> accept" + addresses.map { " " + $0.short }.sorted().joined()
