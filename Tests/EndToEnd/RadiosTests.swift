@@ -39,6 +39,12 @@ struct RadiosTests {
                 world.radio == "loft" && world.isConnected("0001") && world.isConnected("0002")
             }
             #expect(world.problems == ["radio_lost"])
+            for tag in ["0001", "0002"] {
+                let errors = world.results("jacquard/tag/\(tag)/connection").compactMap {
+                    $0["error"] as? [String: Any]
+                }
+                #expect(errors.last?["bluez"] as? String == "radio_lost", "\(errors)")
+            }
             try await world.simulate("adapter plug 0")
             try await until("the radio") { world.problems.isEmpty }
             #expect(world.radio == "loft")
@@ -81,6 +87,12 @@ struct RadiosTests {
             )
             try await until("the result of the first radio") { pair.printed.contains("Radio loft, 2 of 2") }
             try await world.simulate("move 0001 50,0")
+            // The loft has the link, and makes another one. The hall is too far away until the tag goes back, without its bond.
+            try await until("the check of the hall", within: .seconds(40)) {
+                pair.printed.contains("Checking the bond with hall, 2 of 2")
+            }
+            try await world.simulate("lose-bond 0001")
+            try await world.simulate("move 0001 0,0")
             try await until("the results", within: .seconds(40)) { pair.hasEnded }
             #expect(
                 pair.printed.contains(
@@ -92,12 +104,6 @@ struct RadiosTests {
             try await world.succeeds(World.bridge + "/request/forget", "0001")
             try await until("nothing is retained") { world.observer.latest("jacquard/tag/0001/radios") == "" }
         }
-            // The loft has the link, and makes another one. The hall is too far away until the tag goes back, without its bond.
-            try await until("the check of the hall", within: .seconds(40)) {
-                pair.printed.contains("Checking the bond with hall, 2 of 2")
-            }
-            try await world.simulate("lose-bond 0001")
-            try await world.simulate("move 0001 0,0")
     }
 }
 

@@ -28,6 +28,8 @@ public final class RadioCentral: Central {
         case linked(BluetoothAddress, radio: String, adapter: String?)
         /// Only these radios receive the device, and none of them has a bond with it. Empty: that is over.
         case noBond(BluetoothAddress, receivedBy: [String])
+        /// A link that was reported as lost has ended because its radio was lost.
+        case lost(BluetoothAddress, BluetoothError)
         /// A radio has bonds with these devices, and no others. `changed` are those that are new or gone.
         case bonds(radio: String, Set<BluetoothAddress>, changed: Set<BluetoothAddress>)
     }
@@ -66,6 +68,8 @@ public final class RadioCentral: Central {
     private var isScanning = false
     private var reportedAdapters: [Adapter] = []
     private var forgetting: [BluetoothAddress: Forgetting] = [:]
+    /// The links that were lost recently.
+    private var ends: [End] = []
     private var isStopped = false
     private let now: @LoopActor () -> Instant
     /// When ``timer`` is to fire.
@@ -77,6 +81,18 @@ public final class RadioCentral: Central {
         var pending: Set<Int>
         var error: BluetoothError?
     }
+
+    /// The end of a link or of an attempt, for which the radio may turn out to be the cause.
+    private struct End {
+        let address: BluetoothAddress
+        let radio: Int
+        let at: Instant
+        let error: BluetoothError
+    }
+
+    /// How long after its links a radio may be reported as lost. bluetoothd reports the links of an adapter that was unplugged before
+    /// the adapter.
+    private static let lateLoss = Duration.seconds(2)
 
     /// Creates a central. It does nothing before ``start()``.
     ///
@@ -199,6 +215,10 @@ public final class RadioCentral: Central {
         case .beginPairing(let address, let name):
             choice.beginPairing(address, with: name.flatMap { name in members.firstIndex { $0.name == name } })
             later.request()
+        case .checkBond(let address, let name):
+            guard let radio = members.firstIndex(where: { $0.name == name }) else { return }
+            choice.beginCheck(address, with: radio)
+            later.request()
         case .endPairing(let address):
             choice.endPairing(address, bondedBy: nil)
             later.request()
@@ -215,10 +235,6 @@ public final class RadioCentral: Central {
     }
 
     private func unit(of address: BluetoothAddress) -> (any RadioUnit)? { owners[address].map { members[$0].unit } }
-        case .checkBond(let address, let name):
-            guard let radio = members.firstIndex(where: { $0.name == name }) else { return }
-            choice.beginCheck(address, with: radio)
-            later.request()
 
     private func reportLater(_ event: CentralEvent) {
         EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(event) }
@@ -320,8 +336,28 @@ public final class RadioCentral: Central {
         let isLost = members[radio].unit.state != .poweredOn || error?.code == .poweredOff
         let outcome = choice.disconnected(address, by: radio, error, isRadioLost: isLost, at: now())
         later.request()
+        if error?.code == .authenticationFailed {
+            onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
+        }
         guard case .ended(let error) = outcome else { return }
+        if let error, !isLost { remember(End(address: address, radio: radio, at: now(), error: error)) }
         onEvent?(.disconnected(address, isLost && hasOther(than: radio) ? error.map { lost(radio, $0) } : error))
+    }
+
+    private func remember(_ end: End) {
+        ends.removeAll { $0.address == end.address || end.at - $0.at > Self.lateLoss }
+        ends.append(end)
+    }
+
+    /// Corrects the cause of the links that have ended just before their radio was lost.
+    private func explainEnds(of radio: Int) {
+        let now = self.now()
+        let explained = ends.filter {
+            $0.radio == radio && now - $0.at <= Self.lateLoss && owners[$0.address] == nil
+        }
+        ends.removeAll { $0.radio == radio }
+        guard hasOther(than: radio) else { return }
+        for end in explained { onChange?(.lost(end.address, lost(radio, end.error))) }
     }
 
     private func hasOther(than radio: Int) -> Bool {
@@ -336,9 +372,6 @@ public final class RadioCentral: Central {
 
     private func discovered(_ address: BluetoothAddress, _ advertisement: Advertisement, _ radio: Int) {
         let now = self.now()
-        if error?.code == .authenticationFailed {
-            onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
-        }
         choice.received(
             address, rssi: advertisement.rssi, by: radio, isConnected: advertisement.isConnected, at: now)
         // The signal strength that is shown is that of the radio that would be used.
@@ -381,6 +414,7 @@ public final class RadioCentral: Central {
         choice.setUsable(new == .poweredOn, radio)
         if wasUsable, new != .poweredOn {
             log.warning("radio lost", [(.radio, members[radio].name), (.state, "\(new)")])
+            explainEnds(of: radio)
         } else if new == .poweredOn, !wasUsable {
             log.notice("radio ready", [(.radio, members[radio].name)])
         }

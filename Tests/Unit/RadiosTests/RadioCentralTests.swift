@@ -164,6 +164,24 @@ struct RadioCentralTests {
         }
     }
 
+    @Test("A link that is reported as lost just before its radio gets the radio as its cause")
+    func lateLoss() async throws {
+        try await onLoop {
+            let stage = Stage()
+            await stage.link()
+            let error = BluetoothError(.connectionFailed, text: "the link was lost")
+            stage.loft.report(.disconnected(stage.tag, error))
+            #expect(stage.take().last == .disconnected(stage.tag, error))
+            stage.loft.enter(.unsupported)
+            let expected = BluetoothError(
+                .connectionFailed, name: "radio_lost", text: "the radio loft was lost: the link was lost")
+            #expect(stage.changes.last == .lost(stage.tag, expected))
+            stage.loft.enter(.poweredOn)
+            stage.loft.enter(.unsupported)
+            #expect(stage.changes.count { if case .lost = $0 { true } else { false } } == 1)
+        }
+    }
+
     @Test("The bonds of all radios are reported together, and a device is forgotten at each radio, with one result")
     func forget() async throws {
         try await onLoop {

@@ -32,6 +32,7 @@ extension BridgeService {
                     "received by radios without a bond only", [(.radio, radios.joined(separator: ", "))])
             }
             handle(.radio(id, .noBond(receivedBy: radios)))
+        case .lost(let address, let error): manager.correctLoss(at: address, error)
         case .bonds(let radio, let addresses, let changed):
             for address in changed {
                 if let id = id(at: address) { reportReceptions(of: id, at: address) }

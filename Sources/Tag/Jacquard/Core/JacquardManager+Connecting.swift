@@ -63,6 +63,11 @@ extension JacquardManager {
         tags[identity]?.address
     }
 
+    /// Reports another cause of the lost link of a tag that has none yet.
+    public func correctLoss(at address: BluetoothAddress, _ error: BluetoothError) {
+        drivers[address]?.drive { session, _ in session.correctLoss(TagConnectionError(error)) }
+    }
+
     /// Returns the tag that is or was connected at an address.
     public func identity(at address: BluetoothAddress) -> TagIdentity? { drivers[address]?.identity }
 

@@ -251,6 +251,16 @@ public struct TagSession: Sendable {
         }
     }
 
+    /// Handles the cause of the last link's end, if it is found out before the next link.
+    public mutating func correctLoss(_ error: TagConnectionError) -> [Action] {
+        switch state {
+        case .waiting(let until, _):
+            move(to: .waiting(until: until, after: error), report(.preparingToConnect, error, retryAt: until))
+        case .linking: [report(.preparingToConnect, error)]
+        case .stopped, .bonding, .discovering, .subscribing, .open, .closing: []
+        }
+    }
+
     /// Handles a new ATT MTU of the link. It applies from the next packet on.
     public mutating func mtuChanged(to mtu: Int) -> [Action] {
         link.mtuChanged(to: mtu)

@@ -61,6 +61,10 @@ def connects_a_tag_whose_radio_is_unplugged(guest: Guest) -> None:
         print(f"recovered: adapter unplugged: {time.monotonic() - began:.1f} s", flush=True)
         works_by(guest, mark, "hall")
         guest.wait_problems(mark, ["radio_lost"])
+        # bluetoothd reports the link before the adapter.
+        errors = [row["error"]["bluez"] for row in guest.published(mark, f"tag/{STRANGER}/connection") if row["error"]]
+        if "radio_lost" not in errors:
+            raise Failure(f"the causes of the lost link: {errors}")
         if "offline" in guest.watch.since(mark, f"jacquard/tag/{STRANGER}/availability"):
             raise Failure("the tag was offline")
         mark = len(guest.watch)

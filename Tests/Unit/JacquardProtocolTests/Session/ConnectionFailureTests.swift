@@ -33,6 +33,36 @@ struct ConnectionFailureTests {
         #expect(firstPause.contains(retryAt - tag.now))
     }
 
+    @Test("reports a corrected cause of a lost link until there is another link, and starts the next attempt as before")
+    func correctedLoss() throws {
+        let other = TagConnectionError(.bluetoothConnectionError, "the radio was lost")
+        var tag = SessionFixture(in: .discovering)
+        _ = tag.on(.linkDown(SampleTag.linkError))
+        let retryAt = try #require(tag.session.deadline)
+        let corrected = tag.on(.lossCorrected(other))
+        #expect(corrected == [.connection(.preparingToConnect, attempt: 2, other, retryAt: retryAt)])
+        #expect(tag.session.deadline == retryAt)
+        #expect(try tag.atDeadline() == [.connection(.preparingToConnect, attempt: 2, other), .connect])
+        #expect(tag.on(.lossCorrected(other)) == [.connection(.preparingToConnect, attempt: 2, other)])
+        _ = tag.on(.linkUp)
+        #expect(tag.on(.lossCorrected(other)) == [])
+    }
+
+    @Test("a pause can be ended, and the next one is the shortest")
+    func endedPause() throws {
+        var tag = SessionFixture(in: .discovering)
+        for attempt in 2...6 {
+            _ = tag.on(.linkDown(SampleTag.linkError))
+            let retryAt = try #require(tag.session.deadline)
+            #expect(firstPause.contains(retryAt - tag.now))
+            #expect(
+                tag.on(.pauseEnded) == [
+                    .connection(.preparingToConnect, attempt: attempt, SampleTag.linkError), .connect,
+                ])
+            #expect(tag.on(.pauseEnded) == [])
+        }
+    }
+
     @Test("retries immediately if a tag was not received for 60 s")
     func notHeard() throws {
         var tag = SessionFixture(in: .linking)

@@ -10,7 +10,7 @@ extension SessionInput {
         .linkDown(SampleTag.linkError), .linkDown(SampleTag.bondError), .discovered([]), .discovered(.write),
         .discovered(.writeWithoutResponse), .discoveryFailed(SampleTag.linkError),
         .discoveryFailed(SampleTag.bondError), .subscribed, .subscribeFailed(SampleTag.linkError),
-        .mtuChanged(23), .mtuChanged(.min), .mtuChanged(.max),
+        .mtuChanged(23), .mtuChanged(.min), .mtuChanged(.max), .lossCorrected(SampleTag.linkError), .pauseEnded,
     ]
 
     private static let writes: [SessionInput] = [

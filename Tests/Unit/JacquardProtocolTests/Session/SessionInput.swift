@@ -11,6 +11,8 @@ enum SessionInput: Equatable, Sendable {
     case poweredOff
     case linkUp
     case linkDown(TagConnectionError?)
+    case lossCorrected(TagConnectionError)
+    case pauseEnded
     case discovered(TagSession.Properties)
     case discoveryFailed(TagConnectionError)
     case mtuChanged(Int)
@@ -36,6 +38,8 @@ extension TagSession {
         case .poweredOff: poweredOff(TagConnectionError(.bluetoothPowerOff, "Bluetooth is off"), at: now)
         case .linkUp: linkUp(at: now)
         case .linkDown(let error): linkDown(error, at: now)
+        case .lossCorrected(let error): correctLoss(error)
+        case .pauseEnded: endPause(at: now)
         case .discovered(let properties): discovered(properties, at: now)
         case .discoveryFailed(let error): discoveryFailed(error, at: now)
         case .mtuChanged(let mtu): mtuChanged(to: mtu)
