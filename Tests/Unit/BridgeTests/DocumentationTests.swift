@@ -211,16 +211,42 @@ struct DocumentationTests {
 
     @Test("shows messages as the bridge publishes them")
     func published() throws {
-        let published = Set(
-            [
-                try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(),
-                lifeWithRadios(), try lifeWithMotion(), lifeAtHome(), lifeWithSlide(),
-            ]
-            .flatMap { $0.publications.map(\.line) })
+        let published = Set(try lives().flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
         #expect(examples.count == 46)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
+    }
+
+    /// All lives.
+    private func lives() throws -> [Scene] {
+        [
+            try life(), lifeWithDiscovery(), try lifeWithChords(), lifeInFleet(), lifeWithGroup(), lifeWithRadios(),
+            try lifeWithMotion(), lifeAtHome(), lifeWithSlide(),
+        ]
+    }
+
+    @Test("has a row in the table of topics for each message, and a word for each row")
+    func rows() throws {
+        let owners = [("jacquard/tag/003R", TopicRow.ofTags), ("jacquard/bridge/attic", BridgeTopic.table)]
+        for (prefix, rows) in owners {
+            let names = rows.map(\.name)
+            #expect(Set(names).count == names.count)
+            for name in names {
+                #expect(article.contains("`\(name)`") || article.contains("\(prefix)/\(name) "), "\(name)")
+            }
+            var seen: Set<String> = []
+            for publication in try lives().flatMap(\.publications) {
+                guard let name = publication.topic.topic(below: prefix),
+                    !name.hasSuffix("/result"), !name.hasPrefix("response/")
+                else { continue }
+                let row = try #require(rows.first { $0.name == name }, "\(name)")
+                #expect(row.isFact == publication.isRetained, "\(name)")
+                #expect((row.kind == .stream) == (publication.kind == .stream), "\(name)")
+                seen.insert(row.name)
+            }
+            #expect(Set(names).subtracting(seen).isSubset(of: ["raw", "beat"]), "\(Set(names).subtracting(seen))")
+        }
     }
 
     @Test("shows every topic")
