@@ -101,8 +101,9 @@ extension BridgeState {
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
         var requester = Requester(
             address, message, responseTopic, id: id, isIDOwn: isIDOwn, member: member, trace: trace, at: now)
-        if case .success(.object(let arguments)) = payload, let keys = Self.keys(of: address) {
-            requester.ignoredKeys = arguments.unknownKeys(besides: keys)
+        let receiver = Result { () throws(CommandFailure) in try CommandReceiver(address) }
+        if case .success(.object(let arguments)) = payload, case .success(let receiver) = receiver {
+            requester.ignoredKeys = arguments.unknownKeys(besides: receiver.keys)
         }
         func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
         if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
@@ -111,7 +112,7 @@ extension BridgeState {
             if shutdown != nil { throw CommandFailure.stoppedBeforeSending }
             if let member { try check(member, at: position, for: address) }
             return try execute(
-                address, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
+                address, receiver, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
             return refused(requester, error, of: position, publishesResult: publishesResult, at: now)
                 + result(pendingCommands.fail(requester, error, at: now))
@@ -134,12 +135,6 @@ extension BridgeState {
         return publishesResult ? publish([infoFact]) : []
     }
 
-    /// Returns the keys of a command; nil for an unknown command.
-    private static func keys(of address: CommandAddress) -> [String]? {
-        address.tag == nil
-            ? (try? BridgeRequestTable.row(address.name))?.keys : (try? TagRequestTable.row(address.name))?.keys
-    }
-
     /// Returns whether the `id` of a request to the bridge identifies its repetitions.
     private static func isIDOwn(ofRequest name: String, _ payload: Result<CommandPayload, CommandFailure>) -> Bool {
         switch name {
@@ -159,6 +154,7 @@ extension BridgeState {
 
     private mutating func execute(
         _ address: CommandAddress,
+        _ receiver: Result<CommandReceiver, CommandFailure>,
         of position: Int?,
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: IncomingMessage,
@@ -168,13 +164,14 @@ extension BridgeState {
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
         if let tag = address.tag, position == nil { throw unknownTag(tag) }
-        let receiver = try CommandReceiver(address, position)
+        let receiver = try receiver.get()
         let payload = try payload.get()
         let timeToLive = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds).timeToLive
         if try pendingCommands.join(requester) { return [] }
         try pendingCommands.checkRoom(for: position.map { tags[$0].entry.id }, within: timeToLive)
         switch receiver {
-        case .tag(let position, let row):
+        case .tag(let row):
+            guard let position else { return [] }
             let request = try row.init(
                 payload, in: requestContext(of: position))
             return try begin(
@@ -250,22 +247,27 @@ extension BridgeState {
 
 // MARK: Finding the receiver
 
-/// The receiver of a command, with the row of its table.
+/// The kind of a command's receiver, with the row of its table.
 private enum CommandReceiver {
-    case tag(Int, any TagRequest.Type)
+    case tag(any TagRequest.Type)
     case bridge(any BridgeRequest.Type)
 
-    /// - Parameters:
-    ///   - address: the topic.
-    ///   - position: the index of the tag; nil for a request to the bridge.
     /// - Throws: `unknown_command`.
-    init(_ address: CommandAddress, _ position: Int?) throws(CommandFailure) {
+    init(_ address: CommandAddress) throws(CommandFailure) {
         self =
-            if let position {
-                .tag(position, try TagRequestTable.row(address.name))
-            } else {
+            if address.tag == nil {
                 .bridge(try BridgeRequestTable.row(address.name))
+            } else {
+                .tag(try TagRequestTable.row(address.name))
             }
+    }
+
+    /// The keys of the command, besides those of all commands.
+    var keys: [String] {
+        switch self {
+        case .tag(let row): row.keys
+        case .bridge(let row): row.keys
+        }
     }
 }
 
