@@ -47,9 +47,7 @@ struct CommandArguments: Sendable {
 
     /// The value of a key; nil if it is absent.
     subscript(key: String) -> JSONValue? {
-        // The counts differ for most keys, and take less to compare.
-        let count = key.utf8.count
-        for index in members.indices where members[index].key.utf8.count == count && members[index].key == key {
+        for index in members.indices where members[index].key.isWord(key) {
             if case .null = members[index].value { return nil }
             return members[index].value
         }
@@ -204,8 +202,8 @@ extension Array {
 extension JSONMember {
     /// Returns whether a command has the key, or the value counts as absent.
     fileprivate func isKnown(besides known: [String]) -> Bool {
-        for name in CommandEnvelope.keys where name == key { return true }
-        for name in known where name == key { return true }
+        for name in CommandEnvelope.keys where name.isWord(key) { return true }
+        for name in known where name.isWord(key) { return true }
         if case .null = value { return true }
         return false
     }
@@ -228,6 +226,9 @@ extension JSONValue {
 }
 
 extension String {
+    /// Whether it is another word of a list. The counts of most words differ, and take less to compare than their bytes.
+    func isWord(_ other: String) -> Bool { utf8.count == other.utf8.count && self == other }
+
     /// The text in quotation marks, cut after 40 characters so that an error text has a bounded size.
     var quoted: String {
         count > 40 ? "\"\(prefix(40))…\"" : "\"\(self)\""

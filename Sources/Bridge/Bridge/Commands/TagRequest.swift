@@ -174,7 +174,7 @@ enum TagRequestTable {
     ///
     /// - Throws: `unknown_command`, with the existing names.
     static func row(_ name: String) throws(CommandFailure) -> any TagRequest.Type {
-        for row in rows where row.name == name { return row }
+        for row in rows where row.name.isWord(name) { return row }
         // A key path here crashes the compiler (Swift 6.3.1, static member of an existential metatype).
         let names = rows.map { $0.name }.joined(separator: ", ")
         throw CommandFailure(.unknownCommand, "There is no command \(name.quoted); there are \(names)")
