@@ -160,6 +160,11 @@ struct AdvertisementDataTests {
     func merging() {
         let many = (0..<40).flatMap { number -> [UInt8] in [3, 0x03, UInt8(number), 0x18] }
         #expect(AdvertisementData(many).services.count == AdvertisementData.mostServices)
+        let service = AdvertisementData(many).services[3]
+        #expect(AdvertisementData.names(nil, or: service, in: many[...]))
+        #expect(AdvertisementData.names(service, or: nil, in: many[...]))
+        #expect(!AdvertisementData.names(nil, or: nil, in: many[...]))
+        #expect(!AdvertisementData.names(service, or: nil, in: many.dropLast(many.count - 3)))
         var data = AdvertisementData([3, 0x03, 0x0F, 0x18, 2, 0x08, 0x54])
         data.merge(AdvertisementData([4, 0x09] + Array("Tag".utf8) + [3, 0xFF, 1, 0]))
         #expect(data.name == "Tag")

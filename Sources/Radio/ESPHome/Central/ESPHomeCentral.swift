@@ -177,7 +177,8 @@ public final class ESPHomeCentral: Central {
             case .opened(let info): opened(info)
             case .received(let message):
                 radio.receive(message, at: .now)
-                apply(later: false)
+                // Nothing follows from most advertisements.
+                if radio.hasEffects { apply(later: false) }
             case .ended(let error):
                 sendOutput()
                 failed(error)

@@ -165,6 +165,8 @@ extension RawAdvertisement {
     fileprivate static func list(_ message: WireReader) throws(ProtobufWireError) -> [RawAdvertisement] {
         var reader = message
         var all: [RawAdvertisement] = []
+        // ESPHome sends at most 16.
+        all.reserveCapacity(16)
         while let field = try reader.nextField() {
             guard field.number == 1, let body = field.message, all.count < ProxyMessage.longestList else { continue }
             all.append(try RawAdvertisement(body))
@@ -173,7 +175,7 @@ extension RawAdvertisement {
     }
 
     private init(_ message: WireReader) throws(ProtobufWireError) {
-        self.init(address: 0, rssi: 0, addressType: 0, data: [])
+        self.init(address: 0, rssi: 0, addressType: 0, slice: [])
         var reader = message
         while let field = try reader.nextField() {
             switch (field.number, field.value) {
@@ -183,7 +185,7 @@ extension RawAdvertisement {
                 let bits = UInt32(truncatingIfNeeded: number)
                 rssi = Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)
             case (3, .varint(let number)): addressType = UInt32(truncatingIfNeeded: number)
-            case (4, .bytes(let bytes)): data = Array(bytes.prefix(Self.longestData))
+            case (4, .bytes(let bytes)): data = bytes.prefix(Self.longestData)
             default: break
             }
         }

@@ -174,7 +174,7 @@ extension WireWriter {
             writer.writeNonZero(advertisement.address, field: 1)
             writer.writeNonZero(Self.zigZag(advertisement.rssi), field: 2)
             writer.writeNonZero(advertisement.addressType, field: 3)
-            writer.writeData(advertisement.data, field: 4)
+            writer.writeData(Array(advertisement.data), field: 4)
         }
     }
 

@@ -116,11 +116,15 @@ public struct RawAdvertisement: Hashable, Sendable {
     public var rssi: Int32
     /// 0 for public, 1 for random.
     public var addressType: UInt32
-    /// The structures of the advertisement.
-    public var data: [UInt8]
+    /// The structures of the advertisement. Shares the memory of the message that was read.
+    public var data: ArraySlice<UInt8>
 
     /// Creates an advertisement.
     public init(address: UInt64, rssi: Int32, addressType: UInt32, data: [UInt8]) {
+        self.init(address: address, rssi: rssi, addressType: addressType, slice: data[...])
+    }
+
+    init(address: UInt64, rssi: Int32, addressType: UInt32, slice data: ArraySlice<UInt8>) {
         self.address = address
         self.rssi = rssi
         self.addressType = addressType

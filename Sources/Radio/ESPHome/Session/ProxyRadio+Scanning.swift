@@ -7,13 +7,15 @@ extension ProxyRadio {
         let address = BluetoothAddress(number: advertisement.address)
         let isWanted = links[address] != nil
         guard isWanted || scanned != nil || watched != nil else { return }
-        var data = AdvertisementData(advertisement.data)
-        if var known = received[address] {
-            known.data.merge(data)
-            data = known.data
-        } else if !isWanted, !isOfService(data) {
-            // Most devices around are of no interest. A tag's own advertisement contains its service.
+        let known = received[address]
+        // Most devices around are of no interest. A tag's own advertisement contains its service.
+        guard known != nil || isWanted || AdvertisementData.names(scanned, or: watched, in: advertisement.data) else {
             return
+        }
+        var data = AdvertisementData(advertisement.data)
+        if var merged = known?.data {
+            merged.merge(data)
+            data = merged
         }
         makeRoom(for: address)
         received[address] = Received(data: data, addressType: advertisement.addressType, at: now)

@@ -106,6 +106,9 @@ struct ProxyRadio: Sendable {
         return next
     }
 
+    /// Whether ``takeEffects()`` returns anything.
+    var hasEffects: Bool { !effects.events.isEmpty || !effects.messages.isEmpty }
+
     /// Returns and removes what follows from the last call.
     mutating func takeEffects() -> Effects {
         defer { effects = Effects() }
