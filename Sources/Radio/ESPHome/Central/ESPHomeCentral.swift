@@ -178,7 +178,8 @@ public final class ESPHomeCentral: Central {
             case .received(let message):
                 radio.receive(message, at: .now)
                 // Nothing follows from most advertisements.
-                if radio.hasEffects { apply(later: false) }
+                if case .advertisements = message, !radio.hasEffects { continue }
+                apply(later: false)
             case .ended(let error):
                 sendOutput()
                 failed(error)
