@@ -68,6 +68,37 @@ struct BondTests {
         }
     }
 
+    @Test("is over when another program on this host has made a new bond")
+    func newBond() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            #expect(stage.said().contains("003R disconnected: peerRemovedPairingInfo"))
+            stage.central.report(.bonds([address]))
+            stage.central.report(.bonds([]))
+            #expect(stage.said().isEmpty)
+            stage.central.report(.bonds([address]))
+            #expect(stage.said() == ["003R preparing", "> connect \(address.short)", "> scan on"])
+        }
+    }
+
+    @Test("stays final for a tag that the user has disconnected meanwhile")
+    func newBondOfDisconnectedTag() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            stage.manager.disconnect(.desk)
+            _ = stage.said()
+            stage.central.report(.bonds([]))
+            stage.central.report(.bonds([address]))
+            #expect(stage.said().isEmpty)
+        }
+    }
+
     @LoopActor
     private static func refuse(at place: Place, _ address: BluetoothAddress, _ stage: Stage) {
         let error = BluetoothError(

@@ -24,7 +24,9 @@ final class TagDriver {
     /// When the tag was last active at its address: advertised, connected or disconnected.
     var lastSign: Instant?
     /// Whether this host has a bond with the tag.
-    var isPaired = false
+    var isPaired = false {
+        didSet { if isPaired, !oldValue, session.waitsForBond { drive { $0.bondRenewed(at: $1) } } }
+    }
     /// Whether the user is pairing the tag.
     var isPairing = false
     var retention = Retention.kept

@@ -51,6 +51,8 @@ public struct TagSession: Sendable {
     private var failures = 0
     /// The views of raw data to report.
     private var rawViews: RawViews = []
+    /// Whether the session has stopped because the tag had lost its bond, and a new bond starts it again.
+    public private(set) var waitsForBond = false
 
     /// Creates a stopped session.
     ///
@@ -141,6 +143,7 @@ public struct TagSession: Sendable {
         retrying rule: RetryRule = .always, bonding: Bool = false, at now: Instant
     ) -> [Action] {
         wantsBond = wantsBond || bonding
+        waitsForBond = false
         switch state {
         case .stopped:
             retryRule = rule
@@ -168,7 +171,8 @@ public struct TagSession: Sendable {
 
     /// Disconnects the tag.
     public mutating func disconnect(at now: Instant) -> [Action] {
-        switch state {
+        waitsForBond = false
+        return switch state {
         case .stopped, .closing(_, .stop): []
         case .waiting: finish(.stop(nil), at: now)
         case .closing(let deadline, _): move(to: .closing(deadline: deadline, then: .stop(nil)))
@@ -272,6 +276,13 @@ public struct TagSession: Sendable {
         wantsBond = false
         guard case .bonding(let deadline) = state else { return [] }
         return move(to: .discovering(deadline: deadline), .discover)
+    }
+
+    /// Handles a new bond with a tag that is not connected: another program on this host may have paired it. Connects the tag if
+    /// the session has stopped because the former bond was lost.
+    public mutating func bondRenewed(at now: Instant) -> [Action] {
+        guard waitsForBond, case .stopped = state else { return [] }
+        return connect(retrying: .always, at: now)
     }
 
     /// Handles a bond that the tag or its user has refused.
@@ -474,8 +485,13 @@ public struct TagSession: Sendable {
                 report(.preparingToConnect, error, retryAt: now + pause))
         case .retry(let error, _): startLinking(after: error, at: now)
         case .restart: begin(at: now)
-        case .stop(let error): move(to: .stopped, report(.disconnected, error))
+        case .stop(let error): stop(error)
         }
+    }
+
+    private mutating func stop(_ error: TagConnectionError?) -> [Action] {
+        waitsForBond = error?.code == .peerRemovedPairingInfo
+        return move(to: .stopped, report(.disconnected, error))
     }
 
     /// Ends the commands of a link that is down or will be disconnected.
