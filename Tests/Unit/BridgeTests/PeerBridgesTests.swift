@@ -184,6 +184,33 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.id) == ["a"])
     }
 
+    @Test("responds to a command when its tag goes to another bridge that did not know it when the command arrived")
+    func addedElsewhere() {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", #"{"tags":["0051"],"connected":[],"boot":"1"}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"a"}"#)
+        scene.send("bridge/zoo/info", #"{"tags":["0051","003R"],"connected":[],"boot":"1"}"#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"b"}"#)
+        scene.send("bridge/zoo/info", #"{"tags":["0051","003R"],"connected":["003R"],"boot":"1"}"#)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+        #expect(scene.results.map(\.id) == ["a"])
+    }
+
+    @Test("leaves a command to the other bridges that arrives before the document in which this one lists the tag")
+    func commandBeforeDocument() {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[],"boot":"1"}"#)
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/attic/info", #"{"tags":["0051"],"connected":[],"boot":"1"}"#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0,"id":"a"}"#)
+        #expect(scene.results.isEmpty)
+        #expect(!scene.state.pendingCommands.isBusy(with: .tag003R))
+        scene.send("bridge/attic/info", #"{"tags":["0051","003R"],"connected":[],"boot":"1"}"#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0,"id":"b"}"#)
+        #expect(scene.results.map(\.id) == ["b"])
+    }
+
     @Test(
         "responds to a command when its tag goes to another bridge for which the broker no longer had a session",
         arguments: [(29, []), (30, ["b"])])

@@ -245,7 +245,19 @@ extension PendingCommands {
         markUnknown(to: bridge) { $0.receivedAt.instant >= instant }
     }
 
+    /// Handles tags that another bridge did not know before: it has ignored the commands to them.
+    mutating func bridgeAdded(_ tags: [TagID], _ bridge: ExactText) {
+        guard !tags.isEmpty else { return }
+        for index in pending.indices where pending[index].tag.map(tags.contains) ?? false {
+            mark(index, unknownTo: bridge)
+        }
+    }
+
     /// Each command keeps as many names as there may be bridges.
+    private mutating func mark(_ index: Int, unknownTo bridge: ExactText) {
+        if pending[index].unknownTo.count < PeerBridges.maxCount { pending[index].unknownTo.insert(bridge) }
+    }
+
     private mutating func markUnknown(to bridge: ExactText, where isMissed: (Requester) -> Bool) {
         for index in left.indices where left[index].bridge == bridge {
             guard left[index].requesters.first.map(isMissed) ?? false else { continue }
@@ -253,8 +265,7 @@ extension PendingCommands {
         }
         for index in pending.indices where pending[index].tag != nil {
             guard pending[index].requesters.first.map(isMissed) ?? false else { continue }
-            guard pending[index].unknownTo.count < PeerBridges.maxCount else { continue }
-            pending[index].unknownTo.insert(bridge)
+            mark(index, unknownTo: bridge)
         }
     }
 

@@ -31,6 +31,7 @@ extension BridgeState {
             }
             let change = peers.received(
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
+            pendingCommands.bridgeAdded(change.added, ExactText(instance))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
             if change.isProof { pendingCommands.bridgeLives(ExactText(instance)) }
@@ -48,7 +49,8 @@ extension BridgeState {
             let change = peers.received(
                 state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
-            // Its will: it was connected, and so has received the commands. `online` may be that of a new process.
+            // Its will: it was connected, and so has received the commands, unless its network failed before. That cannot be known:
+            // only the sender reads results. `online` may be that of a new process.
             if change.isProof, change.isGone { pendingCommands.bridgeLives(ExactText(instance)) }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)
@@ -288,7 +290,8 @@ extension IncomingMessage {
 extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
     private func isForThisBridge(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
-        guard position == nil, let tag = address.tag else { return true }
+        guard let tag = address.tag else { return true }
+        if let position { return tags[position].isConnected || !peers.leavesCommands(to: tag) }
         return peers.responds(forUnknown: tag, as: member)
     }
 

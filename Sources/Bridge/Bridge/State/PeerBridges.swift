@@ -77,6 +77,8 @@ struct PeerBridges: Sendable {
         var yielded: [TagID] = []
         /// The tags that it no longer knows.
         var removed: [TagID] = []
+        /// The tags that it did not know before: it has ignored earlier commands to them.
+        var added: [TagID] = []
         /// The commands that have failed there, if it is online.
         var refused: [RefusedCommand] = []
         /// Whether it was published after the connection to the broker.
@@ -100,6 +102,8 @@ struct PeerBridges: Sendable {
     private var isOwnStateOnline = false
     /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
     private var claimedHere: Set<ExactText> = []
+    /// The tags that this bridge knows according to its own document, as every subscriber receives it; empty before the first one.
+    private var listedHere: Set<ExactText> = []
     private var tagCount = 0
     private var byteCount = 0
     /// Whether the bridges of the ring have changed since the last call of ``takeRingChange()``.
@@ -169,8 +173,18 @@ struct PeerBridges: Sendable {
     /// Handles the document of this bridge, as every subscriber receives it: in the same order as commands.
     mutating func received(ownInfo info: [UInt8]) {
         // A single bridge needs not read its documents.
-        guard !peers.isEmpty, info.count <= Self.longestInfo else { return claimedHere = [] }
-        claimedHere = Set(Self.ids(JSONValue(parsing: info)?["connected"]) ?? [])
+        guard !peers.isEmpty, info.count <= Self.longestInfo else { return (claimedHere, listedHere) = ([], []) }
+        let document = JSONValue(parsing: info)
+        claimedHere = Set(Self.ids(document?["connected"]) ?? [])
+        listedHere = Set(Self.ids(document?["tags"]) ?? [])
+    }
+
+    /// Returns whether a command to a tag is left to the other bridges, because it has arrived before they could know that this one
+    /// knows the tag: they regard it as not received here.
+    func leavesCommands(to tag: String) -> Bool {
+        let id = ExactText(tag)
+        return !listedHere.isEmpty && !listedHere.contains(id)
+            && peers.values.contains { $0.isResponding && $0.tags.contains(id) }
     }
 
     /// Returns whether other bridges regard this one as connected to a tag.
@@ -277,6 +291,7 @@ struct PeerBridges: Sendable {
         return Change(
             tags: ids(old.tags.union(new.tags)), connected: new.isOnline ? ids(new.connected) : [],
             yielded: ids(new.elsewhere.subtracting(old.elsewhere)), removed: ids(old.tags.subtracting(new.tags)),
+            added: ids(new.tags.subtracting(old.tags)),
             refused: new.isOnline ? new.refused : [], isGone: old.isOnline && !new.isOnline)
     }
 
