@@ -47,6 +47,9 @@ public final class HelperThread: Sendable {
         _ concern: Concern = .other, _ body: @escaping @Sendable () -> Value
     ) async -> Value {
         await withCheckedContinuation { continuation in
+            if let virtual = EventLoop.shared.virtual {
+                return virtual.help(concern, body) { continuation.resume(returning: $0) }
+            }
             submit(concern) { continuation.resume(returning: body()) }
         }
     }
@@ -68,7 +71,6 @@ public final class HelperThread: Sendable {
 
     @LoopActor
     private func submit(_ concern: Concern, _ body: @escaping @Sendable () -> Void) {
-        if let virtual = EventLoop.shared.virtual { return virtual.help(concern, body) }
         switch queue.withLock({ $0.add(concern, body) }) {
         case .wakeThread: break
         case .startThread: startThread()

@@ -24,6 +24,10 @@ package final class VirtualTime {
         .microseconds(Int64.random(in: 50...3_000, using: &random))
     }
 
+    /// Whether the helper thread does a piece of work in the middle of its time, so that its result may be out of date when it is
+    /// delivered.
+    package var isHelpLate = false
+
     /// The number of events since the time has moved on.
     private var events = 0
     /// Upper bound on the events of one moment.
@@ -65,11 +69,23 @@ package final class VirtualTime {
         _ = schedule.add(.call(body), at: schedule.now + wait, lateness: lateness)
     }
 
-    /// Runs a piece of work of the helper thread, after a drawn time.
-    func help(_ concern: HelperThread.Concern, _ body: @escaping @LoopActor () -> Void) {
-        let end = max(schedule.now, helperEnds[concern] ?? schedule.now) + helperPause(&schedule.random)
-        helperEnds[concern] = end
-        _ = schedule.add(.call(body), at: end)
+    /// Runs a piece of work of the helper thread, and delivers its result after a drawn time.
+    func help<Value: Sendable>(
+        _ concern: HelperThread.Concern, _ body: @escaping @Sendable () -> Value,
+        then deliver: @escaping @LoopActor (Value) -> Void
+    ) {
+        let start = max(schedule.now, helperEnds[concern] ?? schedule.now)
+        let pause = helperPause(&schedule.random)
+        helperEnds[concern] = start + pause
+        guard isHelpLate else {
+            _ = schedule.add(.call { deliver(body()) }, at: start + pause)
+            return
+        }
+        let work: @LoopActor () -> Void = { [self] in
+            let value = body()
+            _ = schedule.add(.call { deliver(value) }, at: start + pause)
+        }
+        _ = schedule.add(.call(work), at: start + pause / 2)
     }
 
     /// Goes on to the next event and handles it.

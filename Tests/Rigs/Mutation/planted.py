@@ -73,9 +73,9 @@ ERRORS = [
         "        case .subscribing, .open, .closing: break\n",
         "        case .closing where PLANTED: return []\n        case .subscribing, .open, .closing: break\n"),
     Planted(
-        "commands don't end when Bluetooth is switched off", SESSION + "TagSession.swift",
+        "a session goes on when Bluetooth is switched off", SESSION + "TagSession.swift",
         "return endLink() + finish(.stop(error), at: now)",
-        "return (PLANTED ? [] : endLink()) + finish(.stop(error), at: now)"),
+        "return endLink() + (PLANTED ? [] : finish(.stop(error), at: now))"),
     Planted(
         "a late response is taken for the one of the next request", SESSION + "RequestQueue.swift",
         "guard inFlight?.id == id else", "guard PLANTED || inFlight?.id == id else"),
@@ -122,8 +122,8 @@ ERRORS = [
         "        self.isOutOfService = isOutOfService\n        if !PLANTED { intent.requestAgain() }"),
     Planted(
         "the end of a connection leaves a tag available", BRIDGE + "State/TagMirror.swift",
-        "return [availabilityFact, connectionFact(at: now)] + (isReconnect",
-        "return (PLANTED && !isConnected ? [] : [availabilityFact]) + [connectionFact(at: now)] + (isReconnect"),
+        "slideInterrupted(at: now)) + [availabilityFact, connectionFact(at: now)]",
+        "slideInterrupted(at: now)) + (PLANTED && !isConnected ? [] : [availabilityFact]) + [connectionFact(at: now)]"),
     Planted(
         "detached gear stays attached", BRIDGE + "State/TagMirror.swift",
         "        gear = Timestamped(value: component, at: now)\n",

@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import planted
 import schemata
 from mutants import Finder, Mutant, changed_number, enum_cases, ordered
 from swift_source import SwiftSource
@@ -210,6 +211,11 @@ class TrialTests(unittest.TestCase):
         trials.judge([slow, quick], lambda mutant, reason: reports.append((mutant.before, reason)))
         self.assertEqual(runs[-1], slow.number)
         self.assertEqual(reports, [("c.d()", ""), ("a.b()", "")])
+
+
+class PlantedTests(unittest.TestCase):
+    def test_each_error_fits_the_sources(self):
+        planted.planted_files()
 
 
 if __name__ == "__main__":

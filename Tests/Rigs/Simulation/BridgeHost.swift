@@ -20,6 +20,8 @@ final class BridgeHost {
     private var namedTags: Set<Int> = []
     private var configuration = ConfigurationText()
     private(set) var isDiskFull = false
+    /// When the disk was last full.
+    private(set) var diskFreeSince = Instant(sinceBoot: .zero)
 
     init(_ world: World, number: Int, radio: HostRadio) {
         self.world = world
@@ -83,7 +85,7 @@ final class BridgeHost {
     /// Lets every attempt to write a file of the state fail, or succeed again: a folder is in the place of the new file.
     func fillDisk(_ isFull: Bool) {
         emptyDisk()
-        isDiskFull = isFull
+        (isDiskFull, diskFreeSince) = (isFull, world.now)
         guard isFull, FileManager.default.fileExists(atPath: state) else { return }
         for file in StateDamage.files {
             attempt {
@@ -107,8 +109,10 @@ final class BridgeHost {
     }
 
     /// Changes the configuration of a tag, and reads it again as at SIGHUP.
-    func reload() {
-        namedTags.formSymmetricDifference([Int(world.random.next() % UInt64(world.options.tags))])
+    ///
+    /// - Parameter tag: the number of the tag that gets a name in the configuration, or loses it.
+    func reload(naming tag: Int) {
+        namedTags.formSymmetricDifference([tag])
         world.trace("\(instance) reloads")
         world.disturbed()
         writeConfiguration()
@@ -173,6 +177,8 @@ final class BridgeProcess {
     private unowned let host: BridgeHost
     /// The number of its bridge.
     var number: Int { host.number }
+    /// The name of its bridge in topics.
+    let instance: String
     let oracle: ProcessOracle
     /// Its state folder.
     private let state: String
@@ -192,6 +198,7 @@ final class BridgeProcess {
         self.world = world
         self.host = host
         startedAt = world.now
+        instance = host.instance
         state = host.state
         oracle = ProcessOracle(world, bridge: host.instance)
     }
@@ -231,7 +238,10 @@ final class BridgeProcess {
             await bridge.stop()
             guard !isDead else { return removeState() }
             if world.now - begun > .seconds(5) { world.oracle.violated("a stop took \(world.now - begun)") }
-            if hadBroker, world.isBrokerOpen, world.faults.brokerOutages(since: begun) <= 1 {
+            // A node of the broker that ends during the stop takes the connection away, and there is no further one.
+            let hasLostBroker = world.faults.brokerOutages(since: begun) > 1
+            if hasLostBroker { hasStoppedAlone = true }
+            if hadBroker, world.isBrokerOpen, !hasLostBroker {
                 oracle.stopped()
                 world.oracle.stopped(self)
             }
@@ -301,9 +311,10 @@ final class TraceSink: LogSink, @unchecked Sendable {
 
     func write(_ record: LogRecord) {
         LoopActor.assumeIsolated((world, "\(name) log \(record.level) \(record.line)")) { $0.trace($1) }
-        guard ["a tag was removed from the configuration", "a tag is listed"].contains(record.message),
+        let isRemoved = record.message == "a tag was removed from the configuration"
+        guard isRemoved || record.message == "a tag is listed",
             let tag = record.metadata.first(where: { $0.key == .tag })?.value
         else { return }
-        LoopActor.assumeIsolated((oracle, tag)) { $0.listChanged($1) }
+        LoopActor.assumeIsolated((oracle, tag)) { $0.listChanged($1, isRemoved: isRemoved) }
     }
 }

@@ -134,11 +134,11 @@ final class Faults {
             note("\(tag.serial) answers: \(fault)")
             tag.execute(.fault(fault, isOnce: world.chance(0.5)))
             tag.troubledUntil = world.now + wait + Self.recovery
-            if [.malformed, .truncated, .noBody].contains(fault) { tag.garbledUntil = tag.troubledUntil }
+            if Self.garbling.contains(fault) { tag.garbledUntil = tag.troubledUntil }
             ends(after: wait) { tag.endFault() }
         case 17:
             note("reload \(host.instance)")
-            host.reload()
+            host.reload(naming: Int(world.random.next() % UInt64(world.options.tags)))
             ends(after: .seconds(1)) {}
         case 18:
             note("\(tag.serial) loses its link")
@@ -164,6 +164,33 @@ final class Faults {
     /// The longest time after a fault of requests or responses until the timeouts of the bridge are over.
     private static let recovery = Duration.seconds(60)
 
+    /// A tag answers its next request with a fault, which ends after a few seconds in any case. It is a fault of this tag only: all
+    /// else is well, unless other faults last.
+    func disturbAnswer(of tag: AirTag, _ random: inout SplitMix) {
+        guard tag.troubledUntil < world.now else { return }
+        count += 1
+        var fault = Self.answers[Int(random.next() % UInt64(Self.answers.count - 1))]
+        // Near the timeout of a request, so that the next one is in flight.
+        if case .delay = fault, random.next() % 4 != 0 {
+            fault = .delay(.milliseconds(7_900 + Int64(random.next() % 500)))
+        }
+        note("\(tag.serial) answers once: \(fault)")
+        tag.execute(.fault(fault, isOnce: true))
+        tag.troubledUntil = world.now + Self.recoveryOfRequest
+        if Self.garbling.contains(fault) { tag.garbledUntil = tag.troubledUntil }
+        let end = tag.troubledUntil
+        // Another fault may have begun.
+        world.after(.seconds(3)) { if tag.troubledUntil == end { tag.endFault() } }
+    }
+
+    /// The longest time after a single fault of a response until the bridge knows what it needs: the timeouts of the request and of
+    /// those before it.
+    private static let recoveryOfRequest = Duration.seconds(40)
+
+    /// The faults after which a response lacks what was requested.
+    private static let garbling: [FirmwareFaults.AnswerFault] = [.malformed, .truncated, .noBody]
+
+    /// The last one ends with the fault only.
     private static let answers: [FirmwareFaults.AnswerFault] = [
         .drop, .delay(.milliseconds(700)), .delay(.seconds(9)), .double, .wrongID, .status(3), .malformed, .truncated,
         .noBody, .lostFragment, .hang,

@@ -30,7 +30,7 @@ final class MachineFaults {
         faults.begins()
         let host = world.hosts[draw(world.hosts.count)]
         let wait = draw(.milliseconds(5), draw(2) == 0 ? .seconds(6) : .seconds(100))
-        switch draw(11) {
+        switch draw(13) {
         case 0:
             faults.note("disk of \(host.instance) is full")
             host.fillDisk(true)
@@ -85,6 +85,15 @@ final class MachineFaults {
             tag.needsPairing = true
             tag.link?.drop(after: .zero)
             faults.ends(after: wait) { [self] in world.people.repair(tag, at: host) }
+        case 10:
+            faults.note("reload \(host.instance) during a reload")
+            host.reload(naming: draw(world.options.tags))
+            world.after(draw(.zero, .milliseconds(6))) { [self] in host.reload(naming: draw(world.options.tags)) }
+            faults.ends(after: .seconds(1)) {}
+        case 11:
+            faults.note("network of \(host.instance) is cut")
+            world.cutNetwork(of: host.instance, true)
+            faults.outage(wait) { [self] in world.cutNetwork(of: host.instance, false) }
         default:
             faults.note("the clock is corrected again and again")
             for _ in 0..<4 {

@@ -12,7 +12,7 @@ final class NetworkPipe {
     private let world: World
     private(set) var state = State.connecting
     /// Whether packets get lost until the network is back, as behind a router without power.
-    private var isCut: Bool { world.isNetworkCut }
+    private var isCut: Bool { world.isNetworkCut || world.cutBridges.contains(process.instance) }
     private var lastUp = Instant(sinceBoot: .zero)
     private var lastDown = Instant(sinceBoot: .zero)
     /// Packets that wait for the network.
@@ -141,6 +141,7 @@ final class NetworkPipe {
 
     /// The network is back: TCP repeats what was lost.
     func networkIsBack() {
+        guard !isCut else { return }
         let waiting = delayed
         delayed = []
         for body in waiting {

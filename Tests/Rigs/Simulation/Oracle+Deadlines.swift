@@ -11,6 +11,8 @@ extension Oracle {
             let age = world.now - command.sentAt
             guard age > Self.longestCommand * 2 else { break }
             defer { (commands[id], settled) = (nil, settled + 1) }
+            // It may have had any effect until then.
+            if command.setsName, command.results == 0 { command.tag?.nameLostAt = command.sentAt + Self.longestCommand }
             guard command.results == 0, let first = command.acknowledged.first else { continue }
             // A result waits for the broker for a minute at most.
             let isExcused =
@@ -49,11 +51,15 @@ extension Oracle {
         for id in order.prefix(200) {
             guard let command = commands[id], command.results == 0, let tag = command.tag,
                 let (process, at) = command.acknowledged.first, process.isRunning,
-                world.now - at > Self.longestResponse, tag.linkedAt < at - .seconds(30),
+                world.now - at > Self.longestIdleness, tag.linkedAt < at - .seconds(30),
                 let host = world.hosts.first(where: { $0.process === process }), host.isLinked(tag),
                 world.hasBroker(host.instance), !world.faults.hadBrokerOutage(within: Self.longestResponse),
                 !isResultLost(since: at)
             else { continue }
+            if let last = process.central?.lastWrite(to: tag), world.now - last > Self.longestIdleness {
+                violated("command \(id) waits, and nothing was sent to \(tag.serial) for \(world.now - last)")
+            }
+            guard world.now - at > Self.longestResponse else { continue }
             violated("command \(id) of the connected tag \(tag.serial) has no result after \(world.now - at)")
         }
     }
@@ -84,7 +90,7 @@ extension Oracle {
     func checkSessions() {
         for host in world.hosts {
             guard world.isBrokerOpen, let process = host.process, process.isRunning,
-                !world.broker.isConnected("jacquard-\(host.instance)")
+                !world.broker.isConnected("jacquard-\(host.instance)"), !world.cutBridges.contains(host.instance)
             else {
                 lonelySince[host.number] = nil
                 continue

@@ -23,6 +23,12 @@ extension Oracle {
     /// Whether a bridge runs and has a broker.
     func isServing(_ host: BridgeHost) -> Bool {
         host.process?.isRunning == true && world.broker.isConnected("jacquard-\(host.instance)")
+            && !world.cutBridges.contains(host.instance)
+    }
+
+    /// Whether a bridge has no network, and the broker does not know it yet.
+    private func isCutOff(_ host: BridgeHost) -> Bool {
+        world.cutBridges.contains(host.instance) && world.broker.isConnected("jacquard-\(host.instance)")
     }
 
     func check(_ host: BridgeHost) {
@@ -59,6 +65,11 @@ extension Oracle {
         if let wanted, !codes.contains(wanted) {
             violated("\(topic) names \(codes), and the state of Bluetooth is \(host.radio.state)")
         }
+        if !host.isDiskFull, world.now - host.diskFreeSince > Self.longestSave, codes.contains("state_not_saved"),
+            !world.faults.hadBrokerOutage(within: Self.longestSave)
+        {
+            violated("\(topic) names \(codes), and the disk has room for \(world.now - host.diskFreeSince)")
+        }
         guard world.now - world.lastDisturbance > Self.healthDelay, wanted == nil else { return }
         var lasting = ["events_dropped", "state_damaged"]
         // The failure of a tag lasts until it is connected.
@@ -93,7 +104,9 @@ extension Oracle {
         let topic = "tag/\(tag.serial)/"
         // A link that a killed process has left is none.
         let owner = world.hosts.first { $0.isLinked(tag) }
-        guard !isTroubled(tag) else { return false }
+        let author = fact(topic + "info")?["bridge"]?.string
+        let isHidden = world.hosts.contains { isCutOff($0) && ($0 === owner || $0.instance == author) }
+        guard !isTroubled(tag), !isHidden else { return false }
         guard let owner, isServing(owner) else {
             expect(topic + "availability", text(topic + "availability"), "offline")
             let state = fact(topic + "connection")?["state"]?.string
@@ -107,7 +120,10 @@ extension Oracle {
         expect(topic + "connection", fact(topic + "connection")?["state"]?.string, "connected")
         expect(topic + "info.bridge", fact(topic + "info")?["bridge"]?.string, owner.instance)
         let name = owner.configuredName(of: Int(tag.serial) ?? 0) ?? tag.firmware.name
-        if tag.nameLostAt < tag.linkedAt {
+        let hasOpenName = order.contains { id in
+            commands[id].map { $0.setsName && $0.tag === tag && $0.results == 0 } ?? false
+        }
+        if tag.nameLostAt < tag.linkedAt, !hasOpenName {
             expect(topic + "info.name", fact(topic + "info")?["name"]?.string, name)
         }
         expect(topic + "battery/level", text(topic + "battery/level"), "\(tag.firmware.battery.level)")

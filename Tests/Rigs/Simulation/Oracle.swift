@@ -14,6 +14,8 @@ final class Oracle {
         let sentAt: Instant
         /// The tag that it is for; nil for a request to a bridge.
         let tag: AirTag?
+        /// Whether it sets the name of the tag.
+        var setsName = false
         /// The processes that have acknowledged it, by the number of their bridge.
         var acknowledged: [(process: BridgeProcess, at: Instant)] = []
         var results = 0
@@ -44,18 +46,27 @@ final class Oracle {
 
     /// When the contents of the bridges have last been counted.
     private var grownCheckedAt = Instant(sinceBoot: .zero)
-    /// The least time between two counts of what the bridges hold.
-    static let growthInterval = Duration.seconds(300)
+    /// When the oracle checks next.
+    private var nextCheck = Instant(sinceBoot: .zero)
+    /// The time between the last two counts of what the bridges hold. It doubles up to ``longestGrowthInterval``, because a count
+    /// takes as long as thousands of events, and what grows is found later, too.
+    private var growthInterval = Duration.seconds(150)
+    private static let longestGrowthInterval = Duration.seconds(76_800)
     /// After this time without an event, all facts are true.
     static let calm = Duration.seconds(10)
     /// The longest time from the acknowledgement of a command to its result, with a broker.
     static let longestCommand = Duration.seconds(150)
     /// The longest time until a connected tag has responded: a few requests without a response, after which its link ends.
     static let longestResponse = Duration.seconds(75)
+    /// The longest time for which nothing is sent to a connected tag while a command waits: the timeout of a request, of a write and
+    /// of a fault of the radio.
+    static let longestIdleness = Duration.seconds(25)
     /// The longest time until a tag that is received is connected.
     static let longestWait = Duration.seconds(150)
     /// The longest time until a bridge is connected to a broker that accepts it: a pause and two attempts.
     static let longestSession = Duration.seconds(75)
+    /// The longest time from the end of a full disk until all files are written, and reported as written.
+    static let longestSave = Duration.seconds(45)
     /// The longest time until the health document follows the truth: it is measured every minute.
     static let healthDelay = Duration.seconds(70)
 
@@ -63,11 +74,42 @@ final class Oracle {
         self.world = world
     }
 
+    /// Checks every five seconds. Without faults, checks only while something is due, and after something has happened.
     func begin() {
-        world.after(.seconds(5)) { [self] in
+        plan(after: Self.interval)
+    }
+
+    private static let interval = Duration.seconds(5)
+    /// The longest time between two checks without an event.
+    private static let longestInterval = Duration.seconds(60)
+
+    private func plan(after wait: Duration) {
+        let time = world.now + wait
+        nextCheck = time
+        world.at(time) { [self] in
+            guard nextCheck == time else { return }
             check()
-            begin()
+            plan(after: world.options.hasFaults || isSomethingOpen ? Self.interval : pause)
         }
+    }
+
+    /// Something has happened that facts follow.
+    func happened() {
+        if nextCheck > world.now + Self.longestInterval / 4, !world.options.hasFaults { plan(after: Self.calm) }
+    }
+
+    /// Whether something has to happen within a time that is checked.
+    private var isSomethingOpen: Bool {
+        !waitingSince.isEmpty || !lonelySince.isEmpty || !absentSince.isEmpty
+            || order.contains { commands[$0]?.results == 0 }
+    }
+
+    /// The time until the facts have to follow the latest event.
+    private var pause: Duration {
+        let latest = world.tags.reduce(world.lastDisturbance) { max($0, $1.lastDisturbance) }
+        let age = world.now - latest
+        let next = [Self.calm, Self.healthDelay].first { age <= $0 }.map { $0 - age + .milliseconds(1) }
+        return min(max(next ?? Self.longestInterval, .seconds(1)), Self.longestInterval)
     }
 
     /// Whether nothing has failed for a while.
@@ -89,13 +131,20 @@ final class Oracle {
 
     // MARK: What happens at the broker
 
-    func sent(_ id: String, to tag: AirTag?) {
-        commands[id] = Command(sentAt: world.now, tag: tag)
+    func sent(_ id: String, to tag: AirTag?, setsName: Bool = false) {
+        commands[id] = Command(sentAt: world.now, tag: tag, setsName: setsName)
         order.append(id)
     }
 
+    /// Whether a topic is `jacquard/bridge/<instance>/<word>/...`. Searching in a string takes longer than all other checks.
+    private static func isOfBridge(_ topic: String, _ word: String) -> Bool {
+        guard topic.hasPrefix("jacquard/bridge/") else { return false }
+        let levels = topic.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 4)
+        return levels.count == 5 && levels[3].elementsEqual(word.utf8)
+    }
+
     private static func id(of message: MQTTMessage) -> String? {
-        guard message.topic.hasSuffix("/set") || message.topic.hasSuffix("/get") || message.topic.contains("/request/")
+        guard message.topic.hasSuffix("/set") || message.topic.hasSuffix("/get") || isOfBridge(message.topic, "request")
         else { return nil }
         return JSONValue(parsing: message.payload)?["id"]?.string
     }
@@ -148,7 +197,7 @@ final class Oracle {
             process.oracle.published(gesture: message)
         } else if topic.hasSuffix("/stats") {
             process.oracle.published(statistics: message)
-        } else if topic.hasSuffix("/result") || topic.contains("/response/") {
+        } else if topic.hasSuffix("/result") || Self.isOfBridge(topic, "response") {
             result(message, identifier)
         } else if message.isRetained {
             world.trace("\(identifier) \(topic) \(String(decoding: message.payload.prefix(900), as: UTF8.self))")
@@ -193,6 +242,12 @@ final class Oracle {
 
     // MARK: What is true after a while
 
+    /// Checks everything once more at the end of the run.
+    func finish() {
+        growthInterval = .zero
+        check()
+    }
+
     private func check() {
         noteAbsences()
         checkCommands()
@@ -218,8 +273,8 @@ final class Oracle {
 
     /// After calm, everything that the bridges hold has returned to its size.
     private func checkGrowth() {
-        guard !world.faults.isActive, world.now - grownCheckedAt > Self.growthInterval else { return }
-        grownCheckedAt = world.now
+        guard !world.faults.isActive, world.now - grownCheckedAt > growthInterval else { return }
+        (grownCheckedAt, growthInterval) = (world.now, min(growthInterval * 2, Self.longestGrowthInterval))
         for host in world.hosts {
             let contents = (host.process?.contents ?? [:]).sorted { $0.key < $1.key }
             for (path, size) in contents where size > largest(path) {

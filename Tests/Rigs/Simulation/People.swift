@@ -26,12 +26,51 @@ final class People {
             plan(mean: world.options.gestureInterval * 20) { [self] in act(on: tag) }
         }
         plan(mean: world.options.commandInterval) { [self] in command() }
-        if world.options.hasAllFaults { request() }
+        guard world.options.hasAllFaults else { return }
+        request()
+        scene()
+        evening()
     }
+
+    /// Whether people sleep: nothing happens but faults, and time.
+    private var isNight = false
+
+    /// Plans a night of some minutes, and the next evening.
+    private func evening() {
+        world.after(.seconds(300 + Int64(requestRandom.next() % 900))) { [self] in
+            world.trace("night")
+            isNight = true
+            world.after(.seconds(200 + Int64(requestRandom.next() % 400))) { [self] in
+                world.trace("morning")
+                isNight = false
+                evening()
+            }
+        }
+    }
+
+    /// Sends several commands to a tag at once, as an automation does, and plans the next time. The tag may answer one of them with
+    /// a fault.
+    private func scene() {
+        world.after(.seconds(Int64(requestRandom.next() % 90))) { [self] in
+            defer { scene() }
+            guard !isNight else { return }
+            let tag = world.tags[Int(requestRandom.next() % UInt64(world.tags.count))]
+            if requestRandom.next() % 2 == 0 { world.faults.disturbAnswer(of: tag, &requestRandom) }
+            for _ in 0...requestRandom.next() % 4 {
+                let row = Self.scenes[Int(requestRandom.next() % UInt64(Self.scenes.count))]
+                commands += 1
+                let payload = "{" + (row.payload.isEmpty ? "" : row.payload + ",") + "\"id\":\"c\(commands)\"}"
+                send("jacquard/tag/\(tag.serial)/\(row.topic)", payload, id: "c\(commands)")
+            }
+        }
+    }
+
+    /// Commands of automations.
+    private static let scenes = table.filter { !$0.payload.contains("connect\"") }
 
     /// A bridge ends the link of a tag: with all faults, someone often touches the tag just then.
     func linkEnds(of tag: AirTag) {
-        guard world.options.hasAllFaults, requestRandom.next() % 3 == 0 else { return }
+        guard world.options.hasAllFaults, !isNight, requestRandom.next() % 3 == 0 else { return }
         world.after(.milliseconds(Int64(requestRandom.next() % 100))) { [self] in
             gestures += 1
             tag.make(Gesture.known[Int(requestRandom.next() % UInt64(Gesture.known.count))])
@@ -40,7 +79,7 @@ final class People {
 
     private func plan(mean: Duration, _ body: @escaping @LoopActor () -> Void) {
         world.after(world.drawInterval(mean: mean)) { [self] in
-            body()
+            if !isNight { body() }
             plan(mean: mean, body)
         }
     }
@@ -94,6 +133,7 @@ final class People {
     private func request() {
         let seconds = Int64(requestRandom.next() % 60)
         world.after(.seconds(seconds)) { [self] in
+            guard !isNight else { return request() }
             let host = world.hosts[Int(requestRandom.next() % UInt64(world.hosts.count))]
             let tag = world.tags[Int(requestRandom.next() % UInt64(world.tags.count))]
             let row = Self.requests[Int(requestRandom.next() % UInt64(Self.requests.count))]
@@ -179,7 +219,7 @@ final class People {
         world.trace("command \(topic) \(payload)")
         let tag = world.tag(of: topic)
         if let tag { world.disturbed(tag) }
-        if let id { world.oracle.sent(id, to: tag) }
+        if let id { world.oracle.sent(id, to: tag, setsName: topic.hasSuffix("/name/set")) }
         world.broker.inject(MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce))
     }
 }

@@ -34,9 +34,13 @@ final class ProcessOracle {
     /// The gestures of each tag before each time that it was removed from the configuration.
     private var former: [String: [[Gesture]]] = [:]
 
+    /// The tags that were removed from the configuration: gestures until the end of their links are not published.
+    private var removed: Set<String> = []
+
     /// A tag was removed from the bridge, or is added again: its gestures are numbered from 1 again. A tag that was paired by
     /// request stays while it is not listed.
-    func listChanged(_ tag: String) {
+    func listChanged(_ tag: String, isRemoved: Bool) {
+        if isRemoved { removed.insert(tag) } else { removed.remove(tag) }
         former[tag, default: []].append(passed[tag] ?? [])
         (passed[tag], published[tag], last[tag], expired[tag]) = (nil, nil, nil, nil)
     }
@@ -60,6 +64,7 @@ final class ProcessOracle {
 
     /// The radio passes a gesture on.
     func passedOn(_ mark: GestureMark) {
+        guard !removed.contains(mark.tag) else { return }
         passed[mark.tag, default: []].append(mark.gesture)
         latest[mark.tag] = world.now
         unchecked.insert(mark.tag)

@@ -16,6 +16,8 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         var phase = Phase.waiting
         var link: RadioLink?
         var isWriting = false
+        /// When the bridge has last sent a value.
+        var lastWrite = Instant(sinceBoot: .zero)
         /// The characteristics whose notifications are on.
         var subscribed: Set<BluetoothUUID> = []
         let address: BluetoothAddress
@@ -63,6 +65,9 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
     func isLinked(_ address: BluetoothAddress) -> Bool {
         devices[address].map { $0.link != nil && $0.link === host.link(address) } ?? false
     }
+
+    /// When this process has last sent a value to a tag.
+    func lastWrite(to tag: AirTag) -> Instant? { devices[tag.address]?.lastWrite }
 
     var adapterID: String? { host.adapterID }
 
@@ -359,6 +364,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
         }
         if process.isStopping { world.oracle.violated("a write to \(address) after the decision to stop") }
         if device.isWriting { world.oracle.violated("a second write to \(address) before the end of the first one") }
+        device.lastWrite = world.now
         device.isWriting = true
         if host.isFault() {
             let error = world.random.next() % 2 == 0 ? Self.busy : Self.silence
@@ -405,9 +411,14 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
             guard !isFault else { return report(.pairFailed(address, Self.busy)) }
             host.bonds.insert(address)
             world.tag(at: address)?.bonds.insert(host.number)
-            report(.bonds(host.bonds))
+            bondsChanged()
             report(.paired(address))
         }
+    }
+
+    /// Every program on the host sees the bonds.
+    private func bondsChanged() {
+        for client in host.clients { client.report(.bonds(host.bonds)) }
     }
 
     private func forget(_ address: BluetoothAddress) {
@@ -418,7 +429,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
                 return report(.forgotten(address, BluetoothError(.poweredOff, text: "simulated")))
             }
             host.bonds.remove(address)
-            report(.bonds(host.bonds))
+            bondsChanged()
             report(.forgotten(address, nil))
         }
     }

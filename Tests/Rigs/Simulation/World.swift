@@ -22,6 +22,8 @@ final class World {
     private var tagsBySerial: [String: AirTag] = [:]
     /// Whether packets between the bridges and the broker get lost.
     private(set) var isNetworkCut = false
+    /// The bridges whose own network is cut.
+    private(set) var cutBridges: Set<String> = []
     /// Whether names are not resolved.
     var isResolverDown = false
     /// When something has happened last that facts of no certain tag follow.
@@ -36,6 +38,7 @@ final class World {
         self.folder = folder
         random = SplitMix(seed: options.seed &* 0x9E37_79B9 &+ 1)
         started = time.now
+        time.isHelpLate = options.hasAllFaults
     }
 
     // MARK: Time
@@ -134,7 +137,8 @@ final class World {
 
     /// Whether messages of a bridge reach the broker.
     func hasBroker(_ instance: String) -> Bool {
-        broker.isUp && !broker.isStalled && !isNetworkCut && broker.isConnected("jacquard-\(instance)")
+        broker.isUp && !broker.isStalled && !isNetworkCut && !cutBridges.contains(instance)
+            && broker.isConnected("jacquard-\(instance)")
     }
 
     /// Whether the broker accepts connections of bridges.
@@ -148,6 +152,12 @@ final class World {
         if !isCut { broker.networkIsBack() }
     }
 
+    /// Cuts the network of one bridge: the others don't notice it before its will.
+    func cutNetwork(of bridge: String, _ isCut: Bool) {
+        if isCut { cutBridges.insert(bridge) } else { cutBridges.remove(bridge) }
+        if !isCut { broker.networkIsBack() }
+    }
+
     // MARK: Trace
 
     /// Something has happened that facts may follow.
@@ -155,6 +165,7 @@ final class World {
     /// - Parameter tag: the tag whose facts they are; nil: any facts.
     func disturbed(_ tag: AirTag? = nil) {
         if let tag { tag.lastDisturbance = now } else { lastDisturbance = now }
+        oracle.happened()
     }
 
     private var timeText: String {
@@ -204,7 +215,10 @@ final class World {
         people.begin()
         oracle.begin()
         if options.hasFaults { faults.begin() }
-        after(options.duration) { EventLoop.shared.stop() }
+        after(options.duration) { [self] in
+            oracle.finish()
+            EventLoop.shared.stop()
+        }
     }
 
     private static let letters = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
