@@ -1,4 +1,5 @@
 import Bridge
+import BrokerAccess
 import Configuration
 import Foundation
 import JSON
@@ -86,5 +87,40 @@ struct RadioListTests {
         }
         let keys = try String(contentsOfFile: folder.path + "/.ssh/authorized_keys", encoding: .utf8)
         #expect(keys == line + "\n")
+    }
+}
+
+@Suite("pair --all-radios")
+struct RadioPairingsTests {
+    private func failure(_ text: String) -> ClientFailure {
+        ClientFailure(exitCode: .failed, code: "expired", text: text)
+    }
+
+    @Test("says of each radio whether it is paired, and whether its bond works")
+    func lines() {
+        var pairings = RadioPairings(
+            serial: "0001",
+            rows: [
+                .init(radio: "hall", check: .works), .init(radio: "loft", check: .fails(failure("no link"))),
+                .init(radio: "attic", failure: failure("no tag"), check: .works), .init(radio: "cellar"),
+                .init(radio: "shed", failure: failure("no tag")),
+            ])
+        pairings.bonds = ["hall", "attic"]
+        #expect(
+            pairings.lines == [
+                "hall: paired, works", "loft: paired; does not work: no link",
+                "attic: not paired: no tag; an earlier bond works", "cellar: paired; not checked: it has no bond",
+                "shed: not paired: no tag", "0001 has bonds with: hall, attic",
+            ])
+        #expect(!pairings.isDone)
+        let results = pairings.document["results"]?.elements ?? []
+        #expect(results.map { $0["works"] } == [true, false, true, .null, .null])
+        #expect(results.map { $0["check_error"]?["text"]?.string } == [nil, "no link", nil, nil, nil])
+    }
+
+    @Test("has succeeded if each radio is paired and works")
+    func done() {
+        let pairings = RadioPairings(serial: "0001", rows: [.init(radio: "hall", check: .works)])
+        #expect(pairings.isDone && pairings.document["status"] == "ok")
     }
 }
