@@ -1,5 +1,5 @@
 /// The words of the bridge's topics that discovery documents list.
-public struct Vocabulary: Sendable {
+public struct Vocabulary: Equatable, Sendable {
     /// The gestures that a user can make, as `event_type` of `T/gesture`.
     public let gestures: [String]
     /// The `event_type` of any other gesture.

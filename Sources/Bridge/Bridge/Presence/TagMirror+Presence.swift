@@ -63,7 +63,6 @@ extension TagMirror {
 extension BridgeState {
     /// Applies a changed setting to all tags.
     mutating func presenceConfigured(at now: Timestamp) -> [BridgeAction] {
-        tagContext.awayAfter = configuration.options.presence.limit
         let isOn = configuration.options.presence.limit != nil
         let facts = tags.indices.flatMap { position in
             tags[position].setPresence(awayAfter: configuration.options.presence.limit, at: now)

@@ -30,7 +30,6 @@ extension BridgeState {
     mutating func chordsChanged(at now: Timestamp) -> [BridgeAction] {
         let released = releaseHeldGestures(at: now)
         chords = ChordTable(configuration.options.chords)
-        tagContext.chords = configuration.options.chords
         return released + publish(tags.indices.flatMap { tags[$0].chordsChanged(to: configuration.options.chords) })
     }
 

@@ -24,31 +24,23 @@ extension BridgeState {
     mutating func adopt(
         _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
     ) -> [BridgeAction] {
-        let isDiscoveryChanged = configuration.homeAssistant != new.homeAssistant
-        let (oldChords, oldReflexes, oldGroups) = (
-            configuration.options.chords, configuration.reflexes, configuration.groups
-        )
-        let (oldAwayAfter, oldSlideIdle) = (configuration.options.presence.limit, configuration.options.slide.idle)
-        let areEntitiesChanged =
-            oldChords != new.options.chords || (oldAwayAfter == nil) != (new.options.presence.limit == nil)
-            || (oldSlideIdle == nil) != (new.options.slide.idle == nil)
+        let old = configuration
         configuration = new
         pendingCommands.commandsPerTag = new.options.commandsPerTag
-        tagContext.offlineAfter = new.options.offlineAfter
         for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
         commandSettings = TagRequestContext.Settings(new)
-        if oldReflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
-        let watch = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
-        let regrouped = oldGroups == new.groups ? [] : groupsChanged()
-        let released = oldChords == new.options.chords ? [] : chordsChanged(at: now)
-        let presence = oldAwayAfter == new.options.presence.limit ? [] : presenceConfigured(at: now)
-        let slides = oldSlideIdle == new.options.slide.idle ? [] : slidesConfigured(at: now)
-        guard isDiscoveryChanged else {
-            return watch + regrouped + released + presence + slides
-                + publish(areEntitiesChanged ? changedAnnouncements() : [])
+        if old.reflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
+        var actions = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
+        if old.groups != new.groups { actions += groupsChanged() }
+        if old.options.chords != new.options.chords { actions += chordsChanged(at: now) }
+        if old.options.presence.limit != new.options.presence.limit { actions += presenceConfigured(at: now) }
+        if old.options.slide.idle != new.options.slide.idle { actions += slidesConfigured(at: now) }
+        if old.homeAssistant != new.homeAssistant {
+            actions += discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        } else if Vocabulary(old) != Vocabulary(new) {
+            actions += publish(changedAnnouncements())
         }
-        return watch + regrouped + released + presence + slides
-            + discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+        return actions
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
@@ -58,7 +50,6 @@ extension BridgeState {
         let ids = tags.map(\.entry.id.text)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         let isOn = discovery != nil
-        tagContext.hasDiscovery = isOn
         let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn, at: now) }
         guard isOn else {
             guard let old else { return publish(finds) }

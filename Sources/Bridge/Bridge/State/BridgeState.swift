@@ -50,7 +50,7 @@ public struct BridgeState: ~Copyable {
     var work = TagWork()
     /// Limits the facts that list the tags while many of them connect.
     var lists = Throttle(every: .zero)
-    var tagContext: TagMirror.Context
+    let statsPayload: StatsPayload
     var gestures: GestureEncoder
     var incidents = TagIncidents()
     /// The time of day of traces.
@@ -91,11 +91,8 @@ public struct BridgeState: ~Copyable {
         traceClock = TraceClock(startedAt)
         topics = BridgeTopics(
             base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
-        let context = TagMirror.Context(
-            topics: topics, statsPayload: StatsPayload(boot: boot), chords: configuration.options.chords,
-            hasRadios: !configuration.radios.isEmpty, offlineAfter: configuration.options.offlineAfter,
-            awayAfter: configuration.options.presence.limit, hasDiscovery: configuration.homeAssistant != nil)
-        tagContext = context
+        statsPayload = StatsPayload(boot: boot)
+        let context = TagMirror.Context(configuration, topics: topics, statsPayload: statsPayload)
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
                 TagMirror(entry, record: record, in: context, at: startedAt)
@@ -131,6 +128,11 @@ public struct BridgeState: ~Copyable {
         let serials = Set(configured.map(\.0.serial))
         let paired = records.filter { !serials.contains($0.serial) && ids.insert($0.id).inserted }
         return configured + paired.map { (TagEntry(id: $0.id, serial: $0.serial), $0) }
+    }
+
+    /// The values that all tags share.
+    var tagContext: TagMirror.Context {
+        TagMirror.Context(configuration, topics: topics, statsPayload: statsPayload)
     }
 
     /// Creates the trace context of each gesture; nil while it is switched off.

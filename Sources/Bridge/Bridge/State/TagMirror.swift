@@ -76,11 +76,11 @@ struct TagMirror: Sendable {
         self.entry = entry
         topics = context.topics.tag(entry.id)
         bridge = context.topics.instance
-        chords = context.chords.names(of: entry.id)
+        chords = context.options.chords.names(of: entry.id)
         statsPayload = context.statsPayload
         link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
-        link.offlineAfter = context.offlineAfter
+        link.offlineAfter = context.options.offlineAfter
         stored = record
         battery = record?.battery.map {
             let at = Timestamp(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
@@ -95,7 +95,7 @@ struct TagMirror: Sendable {
         find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
         if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
         if context.hasRadios { radios = TagRadios() }
-        presence = context.awayAfter.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
+        presence = context.options.presence.limit.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
         if presence == nil, record?.presence != nil { left.insert(.presence) }
         if radios == nil, record?.hasRadios == true { left.insert(.radios) }
     }
@@ -112,16 +112,17 @@ struct TagMirror: Sendable {
     struct Context: Sendable {
         let topics: BridgeTopics
         let statsPayload: StatsPayload
-        /// The chords of the configuration.
-        var chords: [Chord] = []
+        let options: BridgeOptions
         /// Whether the bridge has several radios.
-        var hasRadios = false
-        /// How long a tag stays available after its link was lost.
-        var offlineAfter = Duration.zero
-        /// How long a tag may be silent after its link was lost; nil while presence is off.
-        var awayAfter: Duration?
+        let hasRadios: Bool
         /// Whether Home Assistant discovery is on.
-        var hasDiscovery = false
+        let hasDiscovery: Bool
+
+        init(_ configuration: BridgeConfiguration, topics: BridgeTopics, statsPayload: StatsPayload) {
+            (self.topics, self.statsPayload, options) = (topics, statsPayload, configuration.options)
+            hasRadios = !configuration.radios.isEmpty
+            hasDiscovery = configuration.homeAssistant != nil
+        }
     }
 
     /// Whether gear is attached; nil until the tag reports it.
