@@ -61,8 +61,8 @@ extension World {
         try await succeeds("jacquard/tag/\(tag)/led/set", "flash")
     }
 
-    /// The latest error of a tag's connection.
+    /// The latest error of a tag's connection. The next attempt replaces it on the topic, which a busy machine may see too late.
     func connectionError(_ tag: String = "0001") -> [String: Any] {
-        observer.document("jacquard/tag/\(tag)/connection")["error"] as? [String: Any] ?? [:]
+        results("jacquard/tag/\(tag)/connection").compactMap { $0["error"] as? [String: Any] }.last ?? [:]
     }
 }
