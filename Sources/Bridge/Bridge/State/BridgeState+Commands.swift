@@ -130,7 +130,7 @@ extension BridgeState {
         case .invalidJSON, .unknownCommand, .payloadTooLarge: return []
         default: break
         }
-        // Without an id, other bridges could not tell the command from later ones.
+        // Without an id, other bridges could not distinguish the command from later ones.
         if publishesResult, requester.id == nil { return [] }
         let command = RefusedCommand(requester, of: tags[position].entry.id, isAnswered: publishesResult)
         pendingCommands.refused.add(command, at: now.instant)

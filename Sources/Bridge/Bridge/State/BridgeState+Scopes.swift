@@ -3,7 +3,7 @@ import JSON
 import JacquardProtocol
 import Time
 
-/// What to do about tags whose facts this bridge begins or ends to publish. In this order, a bridge that reads `elsewhere` in
+/// The actions for tags whose facts this bridge begins or ends to publish. In this order, a bridge that reads `elsewhere` in
 /// this one's `info` has received all facts that this one has published.
 struct ScopeEffects {
     /// Before other publications.
@@ -15,14 +15,14 @@ struct ScopeEffects {
 }
 
 extension BridgeState {
-    /// Decides anew which facts of tags this bridge publishes.
+    /// Decides again which facts of tags this bridge publishes.
     mutating func rescope(_ positions: some Sequence<Int>, at now: Timestamp) -> ScopeEffects {
         var effects = ScopeEffects()
         for position in positions { rescope(position, &effects, at: now) }
         return effects
     }
 
-    /// Decides anew which facts of tags this bridge publishes, and returns the actions.
+    /// Decides again which facts of tags this bridge publishes, and returns the actions.
     mutating func rescoped(_ positions: some Sequence<Int>, at now: Timestamp) -> [BridgeAction] {
         let effects = rescope(positions, at: now)
         return effects.narrowing + publish(effects.isInfoChanged ? [infoFact] : []) + effects.widening
@@ -63,7 +63,7 @@ extension BridgeState {
         return .republish(allTopics(of: position).filter { !unknown.contains($0) })
     }
 
-    /// Publishes facts of a tag that were unknown, and are not any more.
+    /// Publishes facts of a tag that were unknown, and are known now.
     mutating func completeFacts(of position: Int) -> [BridgeAction] {
         scopes.isIncomplete(tags[position].entry.id) && tags[position].isConnected ? [republication(of: position)] : []
     }

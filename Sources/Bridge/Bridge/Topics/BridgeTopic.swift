@@ -52,9 +52,14 @@ public enum BridgeTopic {
         return ([document["type"]?.word?.asWords ?? "event"] + words).joined(separator: ", ")
     }
 
-    static let log = TopicRow("log", .stream) { "log: \($0.word ?? $0.text)" }
+    static let log = stream("log")
 
-    static let beat = TopicRow("beat", .stream, isOnPage: false) { "beat: \($0.word ?? $0.text)" }
+    static let beat = stream("beat", isOnPage: false)
 
-    static let gatt = TopicRow("gatt", .stream, isOnPage: false) { "gatt: \($0.word ?? $0.text)" }
+    static let gatt = stream("gatt", isOnPage: false)
+
+    /// A stream whose messages `monitor` shows as they are.
+    private static func stream(_ name: String, isOnPage: Bool = true) -> TopicRow {
+        TopicRow(name, .stream, isOnPage: isOnPage) { "\(name): \($0.word ?? $0.text)" }
+    }
 }

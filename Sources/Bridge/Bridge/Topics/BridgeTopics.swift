@@ -72,7 +72,7 @@ public struct BridgeTopics: Equatable, Sendable {
     var retained: [String] { retained { _ in true } }
 
     private func retained(while isUsed: (TopicRow.Use) -> Bool) -> [String] {
-        BridgeTopic.table.filter { $0.isFact && isUsed($0.use) }.map { "\(bridge)/\($0.name)" }
+        BridgeTopic.table.facts(while: isUsed).map { "\(bridge)/\($0)" }
     }
 
     /// The topic filters that the bridge subscribes to.

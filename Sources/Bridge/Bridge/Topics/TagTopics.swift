@@ -96,11 +96,8 @@ public struct TagTopics: Equatable, Sendable {
     subscript(row: TopicRow) -> String { prefix + row.name }
 
     /// The retained topics that every tag of the bridge has.
-    public var retained: [String] { retained { $0 == .always || $0 == .severalRadios && hasRadios } }
-
-    /// The retained topics that are published for some reasons.
-    private func retained(while isUsed: (TopicRow.Use) -> Bool) -> [String] {
-        TopicRow.ofTags.filter { $0.isFact && isUsed($0.use) }.map { self[$0] }
+    public var retained: [String] {
+        TopicRow.ofTags.facts { $0 == .always || $0 == .severalRadios && hasRadios }.map { prefix + $0 }
     }
 
     /// The tag's topic, `T`: the prefix of its topics without the last slash.

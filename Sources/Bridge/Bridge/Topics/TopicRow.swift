@@ -52,3 +52,10 @@ public struct TopicRow: Sendable {
     /// Returns a sentence about the tag or the bridge; nil for a message that repeats another topic.
     public func sentence(about document: JSONValue) -> String? { sentence(document) }
 }
+
+extension [TopicRow] {
+    /// The names of the facts that are published for some reasons.
+    func facts(while isUsed: (TopicRow.Use) -> Bool) -> [String] {
+        filter { $0.isFact && isUsed($0.use) }.map(\.name)
+    }
+}
