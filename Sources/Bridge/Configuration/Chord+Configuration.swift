@@ -17,9 +17,21 @@ extension Chord {
             ConfigurationKey(
                 "name", \.name, .chordName, .settings,
                 "The event_type in the topic jacquard/tag/<id>/gesture. It cannot be the name of a gesture."
+            ).example(
+                "double_tap_then_brush_in",
+                comment: """
+                    The event_type in the topic jacquard/tag/<id>/gesture, 1 to 32 of a-z 0-9 _, not the name of a \
+                    gesture. Required.
+                    """
             ).required(ScalarRule<String>.chordName.allowed),
             ConfigurationKey(
                 "of", \.gestures, .gestures(2...4), .settings, "The gestures in order, without others between them."
+            ).example(
+                "[double_tap, brush_in]",
+                comment: """
+                    The gestures in order, 2 to 4 of double_tap, brush_in, brush_out, cover, brush_up, brush_down. \
+                    Required.
+                    """
             ).required("2 to 4 of \(ScalarRule<Gesture>.gesture.allowed)"),
             ConfigurationKey(
                 "within_ms", \.within, .milliseconds(100...5000), .settings,
@@ -31,7 +43,8 @@ extension Chord {
                 chord if it is complete.
                 """),
             ConfigurationKey(
-                "tags", \.tags, .tagIDs(1...64), .settings, "The ids of the tags that can make it. Default: all tags."),
+                "tags", \.tags, .tagIDs(1...64), .settings, "The ids of the tags that can make it. Default: all tags."
+            ).example("[003R]"),
         ]
     }
 

@@ -38,7 +38,12 @@ extension GearSettings {
             "gear", \.gear, of: keys, limit: 64, .gear,
             "Gear that the bridge does not know, or that you want to rename.",
             empty: GearSettings(vendorID: "", productID: ""),
-            check: { items, _, findings in GearListCheck.usable(items, &findings) })
+            check: { items, _, findings in GearListCheck.usable(items, &findings) }
+        ).example(
+            comment: """
+                Gear that the bridge does not know, or that you want to rename; at most 64 items. The numbers are in \
+                the topic jacquard/tag/<id>/gear while a tag is attached to the gear.
+                """)
     }
 
     /// The rows of an item.
@@ -48,23 +53,35 @@ extension GearSettings {
             ConfigurationKey(
                 "vendor_id", \.vendorID, .gearNumber, .gear,
                 "The vendor's number, as in the topic jacquard/tag/<id>/gear."
-            ).required(number),
+            ).example("74-a8-ce-54", comment: "The numbers of vendor and product. Both are required.").required(number),
             ConfigurationKey(
                 "product_id", \.productID, .gearNumber, .gear,
                 "The product's number, as in the topic jacquard/tag/<id>/gear."
-            ).required(number),
+            ).example("8a-66-50-f4", comment: "").required(number),
             ConfigurationKey(
                 "vendor", \.vendor, .text(bytes: 64), .gear,
-                "The vendor's name. Default: the one that the bridge knows, otherwise none."),
+                "The vendor's name. Default: the one that the bridge knows, otherwise none."
+            ).example(
+                "Levi's",
+                comment: """
+                    The names, each 1 to 64 bytes. Default: those that the bridge knows, otherwise none.
+                    """),
             ConfigurationKey(
                 "product", \.product, .text(bytes: 64), .gear,
-                "The product's name. Default: the one that the bridge knows, otherwise none."),
+                "The product's name. Default: the one that the bridge knows, otherwise none."
+            ).example("Trucker Jacket", comment: ""),
             ConfigurationKey(
                 "capabilities", \.capabilities, .words(), .gear,
                 """
                 The capabilities; commands for others are rejected. Default: those that the bridge knows, \
                 otherwise none.
-                """),
+                """
+            ).example(
+                "[gesture, touch_data_stream, haptic]",
+                comment: """
+                    The capabilities: led, gesture, touch_data_stream, haptic. Commands for others are rejected. \
+                    Default: those that the bridge knows, otherwise none.
+                    """),
         ]
     }
 }

@@ -31,7 +31,11 @@ extension GroupSettings {
         .list(
             "groups", \.groups, of: keys, limit: 32, .settings,
             "Groups of tags, which have topics for commands.", empty: GroupSettings(name: "", tags: []),
-            check: { items, settings, findings in usable(items, settings, &findings) })
+            check: { items, settings, findings in usable(items, settings, &findings) }
+        ).example(
+            comment: """
+                Groups of tags, which have topics for commands: jacquard/group/<name>/led/set; at most 32 items.
+                """)
     }
 
     /// The rows of an item.
@@ -40,10 +44,21 @@ extension GroupSettings {
             ConfigurationKey(
                 "name", \.name, .groupName, .settings,
                 "The group's name in the topics jacquard/group/<name>/<command>/set. It cannot be the id of a tag."
+            ).example(
+                "hall",
+                comment: """
+                    The group's name in topics, 1 to 32 of 0-9 A-Z a-z _ -, not all, and not the id of a tag. Required.
+                    """
             ).required(ScalarRule<String>.groupName.allowed),
             ConfigurationKey(
                 "tags", \.tags, .tagIDs(1...64), .settings,
                 "The ids of its tags, of this bridge or others. Each bridge serves its own tags of its own groups."
+            ).example(
+                "[003R, sleeve]",
+                comment: """
+                    The ids of its tags, 1 to 64, of this bridge or others; at most 512 in all groups. Each bridge \
+                    serves its own tags of its own groups. Required.
+                    """
             ).required("the ids of 1 to 64 tags"),
         ]
     }

@@ -7,7 +7,12 @@ extension Settings {
             .section("imu", "Data of the motion sensor."),
             ConfigurationKey(
                 "imu.folder", \.bridge.motion.folder, .folder, .settings,
-                "The folder for recorded sessions, which \"imu download\" stores. Default: none."),
+                "The folder for recorded sessions, which \"imu download\" stores. Default: none."
+            ).example(
+                "/var/lib/jacquard2mqtt/imu",
+                comment: """
+                    The folder for recorded sessions of the motion sensor, which "imu download" stores. Default: none.
+                    """),
             ConfigurationKey(
                 "imu.most_mb", \.bridge.motion.most, .integer(1...65_536), .settings,
                 "The most that the folder holds, in MiB."),

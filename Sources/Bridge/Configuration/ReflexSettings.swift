@@ -44,33 +44,53 @@ extension ReflexSettings {
             Reflexes: LED, haptic and notify commands that the bridge itself gives, also without a broker. Each item has one of \
             \(triggers.joined(separator: ", ")).
             """,
-            empty: ReflexSettings(), check: usable)
+            empty: ReflexSettings(), check: usable
+        ).example(
+            comment: """
+                Reflexes: LED, haptic and notify commands that the bridge itself gives, also without a broker; at \
+                most 16 items.
+                """)
     }
 
     /// The rows of an item.
     private static var keys: [ConfigurationKey<ReflexSettings>] {
         [
-            ConfigurationKey("on", \.event, .text(bytes: 32), .settings, "A gesture, or the name of a chord."),
-            ConfigurationKey("gear", \.gear, .choice, .settings, "The tag is attached to gear, or detached."),
+            ConfigurationKey("on", \.event, .text(bytes: 32), .settings, "A gesture, or the name of a chord.").example(
+                "double_tap", comment: "What triggers it: a gesture, or the name of a chord."),
+            ConfigurationKey("gear", \.gear, .choice, .settings, "The tag is attached to gear, or detached.").example(
+                "attached",
+                comment: """
+                    Alternatives to on: the tag is attached to gear, or detached; the battery level falls below this \
+                    one, in percent, 1 to 100; the broker is lost, or back.
+                    """, isAlternative: true),
             ConfigurationKey(
                 "battery_below", \.batteryBelow, .integer(1...100), .settings,
-                "The battery level falls below this one, in percent."),
+                "The battery level falls below this one, in percent."
+            ).example("15", comment: "", isAlternative: true),
             ConfigurationKey(
-                "broker", \.broker, .choice, .settings, "The connection to the broker is lost, or back."),
+                "broker", \.broker, .choice, .settings, "The connection to the broker is lost, or back."
+            ).example("lost", comment: "", isAlternative: true),
             ConfigurationKey(
                 "from", \.sources, .tagIDs(1...64), .settings,
-                "The ids of the tags whose events count. Default: all tags."),
+                "The ids of the tags whose events count. Default: all tags."
+            ).example("[003R]", comment: "The ids of the tags whose events count; not with broker. Default: all tags."),
             ConfigurationKey(
                 "do", \.request, .reflexRequest, .settings,
                 """
                 The command: led, haptic or notify, and the payload of jacquard/tag/<id>/led/set, haptic/set or notify/set: \
                 led flash, led red, haptic short, 'led #ff8000' (in quotes), notify doorbell.
                 """
+            ).example(
+                "led flash",
+                comment: """
+                    The command: led, haptic or notify, and the payload of jacquard/tag/<id>/led/set, haptic/set or \
+                    notify/set; in quotes if it contains a #, such as "led #ff8000". Required.
+                    """
             ).required(ScalarRule<String>.reflexRequestAllowed),
             ConfigurationKey(
                 "tag", \.tag, .tagID, .settings,
                 "The id of the tag that gets the command. Default: the tag of the event; with broker all connected tags."
-            ),
+            ).example("sleeve"),
             ConfigurationKey(
                 "cooldown_ms", \.cooldown, .milliseconds(0...3_600_000), .settings,
                 "How long further events of the same tag are ignored, in milliseconds."),

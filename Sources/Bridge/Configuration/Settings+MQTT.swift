@@ -102,19 +102,28 @@ extension Settings {
             ConfigurationKey(
                 "mqtt.port", \.mqtt.port, .integer(1...65535), .reconnection,
                 "The broker's port. Default: 1883, with tls 8883."
-            ).defaulting { $0.mqtt.port = $0.mqtt.hosts?.first?.port ?? $0.mqtt.defaultPort },
+            ).example("1883", comment: "1 to 65535. Default: 1883, with tls 8883.").defaulting {
+                $0.mqtt.port = $0.mqtt.hosts?.first?.port ?? $0.mqtt.defaultPort
+            },
             ConfigurationKey(
                 "mqtt.hosts", \.mqtt.hosts, .brokerHosts, .reconnection,
                 """
                 Alternative to host and port: the nodes of a broker cluster. If one fails, the bridge connects to the \
                 next one at once. The port has the same default.
-                """),
+                """
+            ).example(
+                "[broker-1.lan:1883, broker-2.lan:1883, \"[2001:db8::3]:1883\"]",
+                comment: """
+                    Alternative to host and port: the nodes of a broker cluster, up to 16. If one fails, the bridge \
+                    connects to the next one at once. The port has the same default.
+                    """, isAlternative: true),
             ConfigurationKey(
                 "mqtt.srv", \.mqtt.serviceDomain, .domain, .reconnection,
                 """
                 Alternative to host and port: a domain whose DNS records _mqtt._tcp, with tls _secure-mqtt._tcp, of \
                 type SRV name the nodes of a broker cluster.
-                """),
+                """
+            ).example("example.org", isAlternative: true),
             ConfigurationKey(
                 "mqtt.order", \.mqtt.order, .choice, .reconnection,
                 """
@@ -132,24 +141,37 @@ extension Settings {
         [
             ConfigurationKey(
                 "mqtt.version", \.mqtt.version, .choice, .reconnection,
-                "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."),
+                "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."
+            ).example(comment: "The protocol: auto (5, and 3.1.1 if the broker refuses it), 5, 3.1.1."),
             ConfigurationKey(
                 "mqtt.base_topic", \.mqtt.baseTopic, .topic, .nextStart,
                 "The first level, or levels, of all topics of the bridge."),
             ConfigurationKey(
                 "mqtt.client_id", \.mqtt.clientID, .text(bytes: 128), .reconnection,
                 "The MQTT client ID, unique on the broker. Default: jacquard-<instance>."
-            ).defaulting { $0.mqtt.clientID = MQTT.clientID(of: $0.instance) },
+            ).example("jacquard-attic").defaulting { $0.mqtt.clientID = MQTT.clientID(of: $0.instance) },
             ConfigurationKey(
                 "mqtt.username", \.mqtt.username, .credential, .reconnection,
-                "The user name for the broker. Default: none."),
+                "The user name for the broker. Default: none."
+            ).example("bridge"),
             ConfigurationKey(
                 "mqtt.password", \.mqtt.password, .password, .reconnection,
-                "The password in plain text. Only the bridge should be able to read the file then."),
+                "The password in plain text. Only the bridge should be able to read the file then."
+            ).example(
+                "secret",
+                comment: """
+                    The password in plain text. Only the bridge should be able to read this file then. Default: none.
+                    """),
             // A password that changed is a difference of `mqtt.password`.
             ConfigurationKey(
                 "mqtt.password_file", \.mqtt.storedPassword, .passwordFile, .none,
-                "Alternative to password: a file with one line, or the name of a systemd credential."),
+                "Alternative to password: a file with one line, or the name of a systemd credential."
+            ).example(
+                "/etc/jacquard2mqtt/password",
+                comment: """
+                    Alternative to password: a file with one line, or the name of a systemd credential. Relative paths \
+                    start at the folder of this file; this applies to all paths below.
+                    """, isAlternative: true),
             // The interval is sent in two bytes, and libmosquitto refuses less than five seconds.
             // Source: MQTT 5.0, section 3.1.2.10; mosquitto.h, `mosquitto_connect`.
             ConfigurationKey(
@@ -162,16 +184,28 @@ extension Settings {
         [
             .section(
                 "mqtt.tls", "This key enables TLS, even without keys below it; true is the same, false disables TLS.",
-                switch: \.mqtt.usesTLS, .reconnection, relations: [.together("certificate_file", "key_file")]),
+                switch: \.mqtt.usesTLS, .reconnection, relations: [.together("certificate_file", "key_file")]
+            ).example(
+                comment: """
+                    This key enables TLS, even without keys below it. "tls: true" is the same; "tls: false" disables \
+                    TLS.
+                    """),
             ConfigurationKey(
                 "mqtt.tls.ca_file", \.mqtt.tlsValues.authorityFile, .certificate, .reconnection,
-                "The trusted certificate authorities. Default: those of the system."),
+                "The trusted certificate authorities. Default: those of the system."
+            ).example("/etc/jacquard2mqtt/ca.pem"),
             ConfigurationKey(
                 "mqtt.tls.certificate_file", \.mqtt.tlsValues.certificateFile, .certificate, .reconnection,
-                "The client certificate, if the broker requires one."),
+                "The client certificate, if the broker requires one."
+            ).example(
+                "/etc/jacquard2mqtt/bridge.pem",
+                comment: """
+                    The client certificate, if the broker requires one, and its private key. Default: none.
+                    """),
             ConfigurationKey(
                 "mqtt.tls.key_file", \.mqtt.tlsValues.keyFile, .certificate, .reconnection,
-                "The private key of certificate_file."),
+                "The private key of certificate_file."
+            ).example("/etc/jacquard2mqtt/bridge.key", comment: ""),
             ConfigurationKey(
                 "mqtt.tls.insecure", \.mqtt.tlsValues.isInsecure, .boolean, .reconnection,
                 "true: don't check the broker's name against its certificate. Logs a warning at every start."),

@@ -33,13 +33,27 @@ extension Settings {
                 relations: [.exclusive("adapter", "radios")]),
             ConfigurationKey(
                 "bluetooth.adapter", \.bluetooth.adapter, .adapter, .nextStart,
-                "auto (the first one that is powered), a name such as hci0, or an address."),
+                "auto (the first one that is powered), a name such as hci0, or an address."
+            ).example(
+                comment: """
+                    The adapter: auto (the first one that is powered), a name such as hci0, or an address.
+                    """),
             ConfigurationKey(
                 "bluetooth.radios", \.bluetooth.radios, .radios, .nextStart,
                 """
                 Several radios in place of adapter: adapters of this host such as hci0, BlueZ of other computers, by ssh \
                 or by the address of a bus, and Bluetooth proxies of ESPHome. The one that receives a tag best connects it.
-                """),
+                """
+            ).example(
+                """
+                [hci0, { ssh: pi@hall.lan, name: hall, identity_file: /etc/jacquard2mqtt/ssh/hall }]
+                """,
+                comment: """
+                    Several radios in place of adapter, up to 16: adapters of this host, BlueZ of other computers over \
+                    SSH or on another bus, and Bluetooth proxies of ESPHome that nothing else uses ({ esphome: HOST, \
+                    key_file: FILE, dedicated: true }). The one that receives a tag best connects it. Each radio needs a \
+                    bond: "jacquard2mqtt pair TAG --radio NAME".
+                    """, isAlternative: true),
             ConfigurationKey(
                 "bluetooth.connect_timeout_s", \.bluetooth.connectTimeout, .wholeSeconds(1...3600), .nextStart,
                 "The time limit of one attempt to connect a tag, in seconds."),
@@ -92,7 +106,8 @@ extension Settings {
                 """
                 The address of the web page as browsers reach it, such as http://192.168.1.5:8377/. The bridge's device \
                 links to it. Default: none.
-                """),
+                """
+            ).example("http://192.168.1.5:8377/"),
             ConfigurationKey(
                 "home_assistant.buttons", \.homeAssistant.buttons, .boolean, .settings,
                 "true: announce the event Button, too, which has double_tap and cover as presses of a button."),
@@ -123,9 +138,11 @@ extension Settings {
     static var logKeys: [ConfigurationKey<Settings>] {
         [
             .section("log", "Level and format of the log."),
-            ConfigurationKey("log.level", \.log.level, .choice, .logLevel, "The log level."),
+            ConfigurationKey("log.level", \.log.level, .choice, .logLevel, "The log level.").example(
+                comment: "The log level: error, warning, notice, info, debug, trace."),
             ConfigurationKey(
-                "log.format", \.log.format, .choice, .nextStart, "auto: the journal under systemd, otherwise text."),
+                "log.format", \.log.format, .choice, .nextStart, "auto: the journal under systemd, otherwise text."
+            ).example(comment: "auto (the journal under systemd, otherwise text), text, json."),
         ]
     }
 }
@@ -144,6 +161,11 @@ extension Settings {
                 How long a tag stays online in its topic availability after a link was lost that can be made again, in \
                 seconds. Default: 0, and 5 with bluetooth.radios.
                 """
+            ).example(
+                comment: """
+                    How long a tag stays online in its topic availability after a link was lost that can be made again, \
+                    in seconds, 0 to 60. Default: 0, and 5 with several radios.
+                    """
             ).defaulting(hasUsualDefault: true) {
                 $0.bridge.offlineAfter = $0.bluetooth.radios == nil ? .zero : .seconds(5)
             },
@@ -204,7 +226,8 @@ extension Settings {
                 """
                 The file for the textfile collector of Prometheus' node_exporter; the name ends with .prom. \
                 Default: none.
-                """),
+                """
+            ).example("/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"),
             ConfigurationKey(
                 "metrics.interval_s", \.metrics.interval, .wholeSeconds(5...3600), .metrics,
                 "The interval between writes, in seconds."),
@@ -240,7 +263,14 @@ extension Settings {
                 """
                 How many hours the events of tags are kept in the file events.ring of the state folder, which has at most \
                 4 MiB. 0: none are recorded.
-                """),
+                """
+            ).example(
+                "24",
+                comment: """
+                    How many hours the events of tags are kept in the file events.ring of the state folder for \
+                    "jacquard2mqtt replay-events", 0 to 168. The file has at most 4 MiB. 0 (default): none are \
+                    recorded.
+                    """),
         ]
     }
 }

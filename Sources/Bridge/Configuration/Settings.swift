@@ -40,6 +40,11 @@ public struct Settings: Hashable, Sendable {
         let instance: ConfigurationKey<Settings> = ConfigurationKey(
             "instance", \.instance, .instance, .nextStart,
             "The bridge's name in its topics. Default: the host's name in lower case."
+        ).example(
+            "attic",
+            comment: """
+                The bridge's name in its topics, 1 to 32 of a-z 0-9 -. Default: the host's name in lower case.
+                """
         ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
         let parts: [[ConfigurationKey<Settings>]] = [
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,

@@ -26,11 +26,12 @@ extension Signal {
             ConfigurationKey(
                 "name", \.name, .signalName, .settings,
                 "The name in jacquard/tag/<id>/notify/set, such as \(builtInNames.joined(separator: ", "))."
-            ).required(ScalarRule<String>.signalName.allowed),
+            ).example("tea").required(ScalarRule<String>.signalName.allowed),
             .section("led", "What the LED of the tag plays. Default: nothing."),
             ConfigurationKey(
                 "led.color", \.color, .partOfSignal(as: "led", "color"), .settings,
-                "A colour such as red or '#ff8000' (in quotes)."),
+                "A colour such as red or '#ff8000' (in quotes)."
+            ).example("green"),
             ConfigurationKey(
                 "led.pattern", \.pattern, .partOfSignal(as: "led", "pattern"), .settings,
                 "solid, breathing, pulsing, single_blink, double_blink or triple_blink."),
@@ -39,7 +40,8 @@ extension Signal {
                 "How long the LED plays the pattern, in milliseconds."),
             ConfigurationKey(
                 "haptic", \.haptic, .partOfSignal(as: "haptic", "pattern"), .settings,
-                "What gear with a motor plays, such as short or long. Default: nothing."),
+                "What gear with a motor plays, such as short or long. Default: nothing."
+            ).example("short"),
             ConfigurationKey("repeat", \.plays, .integer(1...16), .settings, "How often the signal is played."),
         ]
     }

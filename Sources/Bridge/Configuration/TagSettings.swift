@@ -56,18 +56,28 @@ extension TagSettings {
                 The last four characters of the serial number printed on the tag, before the last hyphen, or the \
                 whole number. 0001 stays 0001.
                 """
+            ).example(
+                "003R",
+                comment: """
+                    The last four characters of the serial number printed on the tag, before the last hyphen, or the \
+                    whole number. Required.
+                    """
             ).required("the serial printed on the tag"),
             ConfigurationKey(
                 "id", \.id, .tagID, .tags, "The tag's name in topics. Default: the serial."
-            ).defaulting { if let id = TagID($0.serial) { $0.id = id } },
+            ).example("sleeve", comment: "The tag's name in topics, 1 to 64 of 0-9 A-Z a-z _ -. Default: the serial.")
+                .defaulting { if let id = TagID($0.serial) { $0.id = id } },
             ConfigurationKey(
                 "name", \.name, .text(bytes: 128), .tags,
-                "The displayed name; the tag itself is not renamed. Default: the tag's own name."),
+                "The displayed name; the tag itself is not renamed. Default: the tag's own name."
+            ).example("Left sleeve"),
             ConfigurationKey(
                 "address", \.address, .address, .tags,
-                "The tag's Bluetooth address. Default: the tag is found by its serial."),
+                "The tag's Bluetooth address. Default: the tag is found by its serial."
+            ).example("F0:00:00:00:00:01"),
             ConfigurationKey(
-                "connect", \.connect, .choice, .tags, "on_demand: connected while a command needs it."),
+                "connect", \.connect, .choice, .tags, "on_demand: connected while a command needs it."
+            ).example(comment: "always, on_demand (connected while a command needs it), never."),
         ]
     }
 }

@@ -101,10 +101,9 @@ struct ExampleConfigurationTests {
         let text = try ExampleConfiguration.uncommented()
             // Keys that cannot stand beside another one have the form of a key in a comment.
             .split(separator: "\n").map { line in
-                let keys = ["password_file", "radios", "hosts", "srv", "  gear", "  battery_below", "  broker"]
-                let isSet = keys.contains { key in
-                    let name = key.drop { $0 == " " }
-                    return line.hasPrefix("\(key.prefix { $0 == " " })  # \(name): ")
+                let isSet = Settings.allKeyDescriptions.contains { key in
+                    let indentation = key.path.contains(".N.") ? "    " : "  "
+                    return key.example.isAlternative && line.hasPrefix("\(indentation)# \(key.name): ")
                 }
                 return isSet
                     ? line.prefix { $0 == " " } + line.drop { $0 == " " }.dropFirst(2) : line

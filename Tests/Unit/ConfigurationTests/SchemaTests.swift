@@ -62,17 +62,6 @@ struct SchemaTests {
         return isTakenByCode
     }
 
-    /// Set `UPDATE_SCHEMA=1` to write the file.
-    @Test("follows from the table of keys")
-    func generated() throws {
-        let file = URL(filePath: ExampleConfiguration.path.replacing(".yaml", with: ".schema.json"))
-        if ProcessInfo.processInfo.environment["UPDATE_SCHEMA"] != nil {
-            try Data(ConfigurationSchema.text.utf8).write(to: file)
-        }
-        let delivered = String(decoding: try Data(contentsOf: file), as: UTF8.self)
-        #expect(delivered == ConfigurationSchema.text, "write it with UPDATE_SCHEMA=1")
-    }
-
     @Test("has the keys of the code and no others")
     func keys() {
         #expect(Set(schema.leaves.keys) == Set(Settings.keyPaths))

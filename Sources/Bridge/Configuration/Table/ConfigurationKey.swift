@@ -48,6 +48,8 @@ struct KeyDescription: Sendable {
     var requirement: String?
     /// Whether its value is never printed.
     var isSecret = false
+    /// Its part of the example configuration.
+    var example = KeyExample()
 
     /// The last part of the key.
     var name: String { String(path.split(separator: ".").last ?? "") }

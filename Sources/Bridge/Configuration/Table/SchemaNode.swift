@@ -17,6 +17,15 @@ indirect enum SchemaNode: Sendable {
         if case .object(let members) = self { members } else { [] }
     }
 
+    /// A value as it is written in YAML: a string without quotes.
+    var plainText: String { if case .value(.string(let text)) = self { text } else { text() } }
+
+    /// The text at a key of an object; nil if there is none.
+    func text(of key: String) -> String? {
+        guard case .value(.string(let text))? = members.first(where: { $0.key == key })?.value else { return nil }
+        return text
+    }
+
     /// The texts that `enum` lists, at any depth.
     var enumeratedWords: [String] {
         members.flatMap { key, node in
