@@ -8,7 +8,8 @@ extension Chord {
         .list(
             "chords", \.bridge.chords, of: keys, limit: 16, .settings,
             "Chords: two to four gestures within a time, which are an event of their own.",
-            empty: Chord(name: "", of: []), check: { items, _, findings in usable(items, &findings) })
+            empty: Chord(name: "", of: []), check: { items, _, findings in usable(items, &findings) }
+        ).option("Chords", "Two to four gestures within a time, which are an event of their own")
     }
 
     /// The rows of an item.
@@ -23,7 +24,8 @@ extension Chord {
                     The event_type in the topic jacquard/tag/<id>/gesture, 1 to 32 of a-z 0-9 _, not the name of a \
                     gesture. Required.
                     """
-            ).required(ScalarRule<String>.chordName.allowed),
+            ).option("Name", "Small letters, digits and _; not the name of a gesture").required(
+                ScalarRule<String>.chordName.allowed),
             ConfigurationKey(
                 "of", \.gestures, .gestures(2...4), .settings, "The gestures in order, without others between them."
             ).example(
@@ -32,19 +34,26 @@ extension Chord {
                     The gestures in order, 2 to 4 of double_tap, brush_in, brush_out, cover, brush_up, brush_down. \
                     Required.
                     """
+            ).option(
+                "Gestures",
+                """
+                In order, 2 to 4, separated by commas: double_tap, brush_in, brush_out, cover, brush_up, brush_down
+                """
             ).required("2 to 4 of \(ScalarRule<Gesture>.gesture.allowed)"),
             ConfigurationKey(
                 "within_ms", \.within, .milliseconds(100...5000), .settings,
-                "The longest time from the first gesture to the last, in milliseconds."),
+                "The longest time from the first gesture to the last, in milliseconds."
+            ).option("Time from the first gesture to the last (ms)", ""),
             ConfigurationKey(
                 "exclusive", \.isExclusive, .boolean, .settings,
                 """
                 true: hold the gestures back until the chord is complete or within_ms have passed, and publish only the \
                 chord if it is complete.
-                """),
+                """
+            ).option("Exclusive", "Hold the gestures back until the chord is complete or the time has passed"),
             ConfigurationKey(
                 "tags", \.tags, .tagIDs(1...64), .settings, "The ids of the tags that can make it. Default: all tags."
-            ).example("[003R]"),
+            ).example("[003R]").option("Tags", "Their ids, separated by commas. Empty means all tags"),
         ]
     }
 

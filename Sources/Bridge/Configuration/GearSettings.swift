@@ -43,7 +43,8 @@ extension GearSettings {
             comment: """
                 Gear that the bridge does not know, or that you want to rename; at most 64 items. The numbers are in \
                 the topic jacquard/tag/<id>/gear while a tag is attached to the gear.
-                """)
+                """
+        ).option("Gear", "Gear that the bridge does not know, or that you want to rename")
     }
 
     /// The rows of an item.
@@ -53,11 +54,15 @@ extension GearSettings {
             ConfigurationKey(
                 "vendor_id", \.vendorID, .gearNumber, .gear,
                 "The vendor's number, as in the topic jacquard/tag/<id>/gear."
-            ).example("74-a8-ce-54", comment: "The numbers of vendor and product. Both are required.").required(number),
+            ).example("74-a8-ce-54", comment: "The numbers of vendor and product. Both are required.").option(
+                "Number of the vendor", "As in the topic jacquard/tag/<id>/gear, such as 74-a8-ce-54"
+            ).required(number),
             ConfigurationKey(
                 "product_id", \.productID, .gearNumber, .gear,
                 "The product's number, as in the topic jacquard/tag/<id>/gear."
-            ).example("8a-66-50-f4", comment: "").required(number),
+            ).example("8a-66-50-f4", comment: "").option(
+                "Number of the product", "As in the topic jacquard/tag/<id>/gear, such as 8a-66-50-f4"
+            ).required(number),
             ConfigurationKey(
                 "vendor", \.vendor, .text(bytes: 64), .gear,
                 "The vendor's name. Default: the one that the bridge knows, otherwise none."
@@ -65,11 +70,12 @@ extension GearSettings {
                 "Levi's",
                 comment: """
                     The names, each 1 to 64 bytes. Default: those that the bridge knows, otherwise none.
-                    """),
+                    """
+            ).option("Vendor", ""),
             ConfigurationKey(
                 "product", \.product, .text(bytes: 64), .gear,
                 "The product's name. Default: the one that the bridge knows, otherwise none."
-            ).example("Trucker Jacket", comment: ""),
+            ).example("Trucker Jacket", comment: "").option("Product", ""),
             ConfigurationKey(
                 "capabilities", \.capabilities, .words(), .gear,
                 """
@@ -81,7 +87,8 @@ extension GearSettings {
                 comment: """
                     The capabilities: led, gesture, touch_data_stream, haptic. Commands for others are rejected. \
                     Default: those that the bridge knows, otherwise none.
-                    """),
+                    """
+            ).option("Capabilities", "Separated by commas: led, gesture, touch_data_stream, haptic"),
         ]
     }
 }

@@ -35,7 +35,8 @@ extension GroupSettings {
         ).example(
             comment: """
                 Groups of tags, which have topics for commands: jacquard/group/<name>/led/set; at most 32 items.
-                """)
+                """
+        ).withoutOption("Home Assistant has groups of lights")
     }
 
     /// The rows of an item.

@@ -4,7 +4,8 @@ extension Settings {
     /// The rows of `imu` and `raw`.
     static var motionKeys: [ConfigurationKey<Settings>] {
         [
-            .section("imu", "Data of the motion sensor."),
+            .section("imu", "Data of the motion sensor.").withoutOption(
+                "recordings are files for programs on a computer"),
             ConfigurationKey(
                 "imu.folder", \.bridge.motion.folder, .folder, .settings,
                 "The folder for recorded sessions, which \"imu download\" stores. Default: none."
@@ -26,7 +27,8 @@ extension Settings {
                 "raw", \.bridge.allowsRawData, .boolean, .settings,
                 """
                 true: administrators may read and write the raw data of tags by "raw/set", to find out what a tag does.
-                """),
+                """
+            ).withoutOption("for research with the command line"),
         ]
     }
 }

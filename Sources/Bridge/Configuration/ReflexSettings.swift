@@ -49,7 +49,8 @@ extension ReflexSettings {
             comment: """
                 Reflexes: LED, haptic and notify commands that the bridge itself gives, also without a broker; at \
                 most 16 items.
-                """)
+                """
+        ).withoutOption("the broker and Home Assistant run on the same host: an automation does the same")
     }
 
     /// The rows of an item.

@@ -95,16 +95,19 @@ extension Settings {
                 relations: [
                     .exclusive("host", "hosts"), .exclusive("port", "hosts"), .exclusive("host", "srv"),
                     .exclusive("port", "srv"), .exclusive("hosts", "srv"), .exclusive("password", "password_file"),
-                ]),
+                ]
+            ).option("Broker", "Empty for the broker of Home Assistant"),
             ConfigurationKey(
                 "mqtt.host", \.mqtt.host, .hostName, .reconnection, "Name or address of the broker."
-            ).defaulting(hasUsualDefault: true) { $0.mqtt.host = $0.mqtt.hosts?.first?.host ?? initial.mqtt.host },
+            ).option("Host", "Name or address of the broker").defaulting(hasUsualDefault: true) {
+                $0.mqtt.host = $0.mqtt.hosts?.first?.host ?? initial.mqtt.host
+            },
             ConfigurationKey(
                 "mqtt.port", \.mqtt.port, .integer(1...65535), .reconnection,
                 "The broker's port. Default: 1883, with tls 8883."
-            ).example("1883", comment: "1 to 65535. Default: 1883, with tls 8883.").defaulting {
-                $0.mqtt.port = $0.mqtt.hosts?.first?.port ?? $0.mqtt.defaultPort
-            },
+            ).example("1883", comment: "1 to 65535. Default: 1883, with tls 8883.").option(
+                "Port", "Default: 1883, with TLS 8883", form: "port"
+            ).defaulting { $0.mqtt.port = $0.mqtt.hosts?.first?.port ?? $0.mqtt.defaultPort },
             ConfigurationKey(
                 "mqtt.hosts", \.mqtt.hosts, .brokerHosts, .reconnection,
                 """
@@ -116,24 +119,26 @@ extension Settings {
                 comment: """
                     Alternative to host and port: the nodes of a broker cluster, up to 16. If one fails, the bridge \
                     connects to the next one at once. The port has the same default.
-                    """, isAlternative: true),
+                    """, isAlternative: true
+            ).withoutOption("the supervisor has one broker, and so has a home"),
             ConfigurationKey(
                 "mqtt.srv", \.mqtt.serviceDomain, .domain, .reconnection,
                 """
                 Alternative to host and port: a domain whose DNS records _mqtt._tcp, with tls _secure-mqtt._tcp, of \
                 type SRV name the nodes of a broker cluster.
                 """
-            ).example("example.org", isAlternative: true),
+            ).example("example.org", isAlternative: true).withoutOption("as mqtt.hosts"),
             ConfigurationKey(
                 "mqtt.order", \.mqtt.order, .choice, .reconnection,
                 """
                 listed: try the nodes in this order. spread: start at a node that depends on instance, so that many \
                 bridges share the nodes.
-                """),
+                """
+            ).withoutOption("as mqtt.hosts"),
             ConfigurationKey(
                 "mqtt.prefer_first", \.mqtt.prefersFirst, .boolean, .reconnection,
                 "true: after a lost connection and after each pause, try the first node first, instead of the next one."
-            ),
+            ).withoutOption("as mqtt.hosts"),
         ]
     }
 
@@ -142,18 +147,22 @@ extension Settings {
             ConfigurationKey(
                 "mqtt.version", \.mqtt.version, .choice, .reconnection,
                 "The protocol version: auto is 5, or 3.1.1 if the broker refuses it."
-            ).example(comment: "The protocol: auto (5, and 3.1.1 if the broker refuses it), 5, 3.1.1."),
+            ).example(comment: "The protocol: auto (5, and 3.1.1 if the broker refuses it), 5, 3.1.1.").option(
+                "Protocol version", "auto is 5, or 3.1.1 if the broker refuses it"),
             ConfigurationKey(
                 "mqtt.base_topic", \.mqtt.baseTopic, .topic, .nextStart,
-                "The first level, or levels, of all topics of the bridge."),
+                "The first level, or levels, of all topics of the bridge."
+            ).option("Base topic"),
             ConfigurationKey(
                 "mqtt.client_id", \.mqtt.clientID, .text(bytes: 128), .reconnection,
                 "The MQTT client ID, unique on the broker. Default: jacquard-<instance>."
-            ).example("jacquard-attic").defaulting { $0.mqtt.clientID = MQTT.clientID(of: $0.instance) },
+            ).example("jacquard-attic").option("Client ID", "Unique on the broker").defaulting {
+                $0.mqtt.clientID = MQTT.clientID(of: $0.instance)
+            },
             ConfigurationKey(
                 "mqtt.username", \.mqtt.username, .credential, .reconnection,
                 "The user name for the broker. Default: none."
-            ).example("bridge"),
+            ).example("bridge").option("User name", ""),
             ConfigurationKey(
                 "mqtt.password", \.mqtt.password, .password, .reconnection,
                 "The password in plain text. Only the bridge should be able to read the file then."
@@ -161,7 +170,8 @@ extension Settings {
                 "secret",
                 comment: """
                     The password in plain text. Only the bridge should be able to read this file then. Default: none.
-                    """),
+                    """
+            ).option("Password", ""),
             // A password that changed is a difference of `mqtt.password`.
             ConfigurationKey(
                 "mqtt.password_file", \.mqtt.storedPassword, .passwordFile, .none,
@@ -171,12 +181,14 @@ extension Settings {
                 comment: """
                     Alternative to password: a file with one line, or the name of a systemd credential. Relative paths \
                     start at the folder of this file; this applies to all paths below.
-                    """, isAlternative: true),
+                    """, isAlternative: true
+            ).withoutOption("the supervisor keeps the option password"),
             // The interval is sent in two bytes, and libmosquitto refuses less than five seconds.
             // Source: MQTT 5.0, section 3.1.2.10; mosquitto.h, `mosquitto_connect`.
             ConfigurationKey(
                 "mqtt.keepalive_s", \.mqtt.keepalive, .wholeSeconds(5...65535), .reconnection,
-                "The MQTT keep-alive interval in seconds."),
+                "The MQTT keep-alive interval in seconds."
+            ).option("Keep-alive interval", "In seconds, 5 to 65535. Default: 30"),
         ]
     }
 
@@ -189,11 +201,13 @@ extension Settings {
                 comment: """
                     This key enables TLS, even without keys below it. "tls: true" is the same; "tls: false" disables \
                     TLS.
-                    """),
+                    """
+            ).option("Encryption (TLS)", enabled: "Encrypt the connection to the broker"),
             ConfigurationKey(
                 "mqtt.tls.ca_file", \.mqtt.tlsValues.authorityFile, .certificate, .reconnection,
                 "The trusted certificate authorities. Default: those of the system."
-            ).example("/etc/jacquard2mqtt/ca.pem"),
+            ).example("/etc/jacquard2mqtt/ca.pem").option(
+                "Trusted authorities", "A path such as /ssl/ca.pem. Default: those of Debian"),
             ConfigurationKey(
                 "mqtt.tls.certificate_file", \.mqtt.tlsValues.certificateFile, .certificate, .reconnection,
                 "The client certificate, if the broker requires one."
@@ -201,14 +215,17 @@ extension Settings {
                 "/etc/jacquard2mqtt/bridge.pem",
                 comment: """
                     The client certificate, if the broker requires one, and its private key. Default: none.
-                    """),
+                    """
+            ).option("Client certificate", "A path below /ssl, if the broker requires a certificate"),
             ConfigurationKey(
                 "mqtt.tls.key_file", \.mqtt.tlsValues.keyFile, .certificate, .reconnection,
                 "The private key of certificate_file."
-            ).example("/etc/jacquard2mqtt/bridge.key", comment: ""),
+            ).example("/etc/jacquard2mqtt/bridge.key", comment: "").option(
+                "Private key of the client certificate", "A path below /ssl"),
             ConfigurationKey(
                 "mqtt.tls.insecure", \.mqtt.tlsValues.isInsecure, .boolean, .reconnection,
-                "true: don't check the broker's name against its certificate. Logs a warning at every start."),
+                "true: don't check the broker's name against its certificate. Logs a warning at every start."
+            ).option("Don't check the broker's name", "Logs a warning at every start"),
         ]
     }
 }

@@ -30,14 +30,16 @@ extension Settings {
         [
             .section(
                 "bluetooth", "The Bluetooth adapter and its time limits.",
-                relations: [.exclusive("adapter", "radios")]),
+                relations: [.exclusive("adapter", "radios")]
+            ).option("Bluetooth"),
             ConfigurationKey(
                 "bluetooth.adapter", \.bluetooth.adapter, .adapter, .nextStart,
                 "auto (the first one that is powered), a name such as hci0, or an address."
             ).example(
                 comment: """
                     The adapter: auto (the first one that is powered), a name such as hci0, or an address.
-                    """),
+                    """
+            ).option("Adapter", "auto (the first one that is powered), a name such as hci0, or an address"),
             ConfigurationKey(
                 "bluetooth.radios", \.bluetooth.radios, .radios, .nextStart,
                 """
@@ -53,13 +55,20 @@ extension Settings {
                     SSH or on another bus, and Bluetooth proxies of ESPHome that nothing else uses ({ esphome: HOST, \
                     key_file: FILE, dedicated: true }). The one that receives a tag best connects it. Each radio needs a \
                     bond: "jacquard2mqtt pair TAG --radio NAME".
-                    """, isAlternative: true),
+                    """, isAlternative: true
+            ).withoutOption("the supervisor shows two levels of options"),
             ConfigurationKey(
                 "bluetooth.connect_timeout_s", \.bluetooth.connectTimeout, .wholeSeconds(1...3600), .nextStart,
-                "The time limit of one attempt to connect a tag, in seconds."),
+                "The time limit of one attempt to connect a tag, in seconds."
+            ).option("Connection timeout"),
             ConfigurationKey(
                 "bluetooth.reset_adapter", \.bluetooth.resetAdapter, .boolean, .nextStart,
-                "true: switch an adapter off and on if it receives nothing. This also disconnects its other devices."),
+                "true: switch an adapter off and on if it receives nothing. This also disconnects its other devices."
+            ).option(
+                "Reset the adapter",
+                """
+                Switch an adapter off and on if it receives nothing. This also disconnects its other devices
+                """),
         ]
     }
 }
@@ -84,33 +93,46 @@ extension Settings {
     /// The rows of `home_assistant`.
     static var homeAssistantKeys: [ConfigurationKey<Settings>] {
         [
-            .section("home_assistant", "The announcements for Home Assistant."),
+            .section("home_assistant", "The announcements for Home Assistant.").option("Announcements"),
             ConfigurationKey(
                 "home_assistant.discovery", \.homeAssistant.discovery, .boolean, .settings,
-                "Whether to announce the tags to Home Assistant."),
+                "Whether to announce the tags to Home Assistant."
+            ).option("Announce the tags to Home Assistant", "Default: yes"),
             ConfigurationKey(
                 "home_assistant.prefix", \.homeAssistant.prefix, .topic, .settings,
-                "Home Assistant's discovery prefix."),
+                "Home Assistant's discovery prefix."
+            ).option("Discovery prefix", "Default: homeassistant"),
             ConfigurationKey(
                 "home_assistant.form", \.homeAssistant.form, .choice, .settings,
                 """
                 device: one message per tag, for Home Assistant 2024.11 and later. \
                 single: one message per entity, for all releases.
-                """),
+                """
+            ).option("Form", "device for Home Assistant 2024.11 and later, single for all releases"),
             ConfigurationKey(
                 "home_assistant.status_topic", \.homeAssistant.statusTopic, .topic, .settings,
                 "The topic of Home Assistant's birth message, which does not depend on the prefix."
-            ),
+            ).option("Status topic", "The topic of Home Assistant's birth message. Default: homeassistant/status"),
             ConfigurationKey(
                 "home_assistant.page", \.homeAssistant.page, .pageAddress, .settings,
                 """
                 The address of the web page as browsers reach it, such as http://192.168.1.5:8377/. The bridge's device \
                 links to it. Default: none.
                 """
-            ).example("http://192.168.1.5:8377/"),
+            ).example("http://192.168.1.5:8377/").option(
+                "Address of the web page",
+                """
+                As browsers reach it, such as http://192.168.1.5:8377/. The device of the bridge links to it. \
+                Default: none
+                """),
             ConfigurationKey(
                 "home_assistant.buttons", \.homeAssistant.buttons, .boolean, .settings,
-                "true: announce the event Button, too, which has double_tap and cover as presses of a button."),
+                "true: announce the event Button, too, which has double_tap and cover as presses of a button."
+            ).option(
+                "Gestures as presses of a button",
+                """
+                Announces the event Button, too, which has double_tap and cover as presses of a button. Default: no
+                """),
         ]
     }
 }
@@ -137,12 +159,14 @@ extension Settings {
     /// The rows of `log`.
     static var logKeys: [ConfigurationKey<Settings>] {
         [
-            .section("log", "Level and format of the log."),
+            .section("log", "Level and format of the log.").option("Log"),
             ConfigurationKey("log.level", \.log.level, .choice, .logLevel, "The log level.").example(
-                comment: "The log level: error, warning, notice, info, debug, trace."),
+                comment: "The log level: error, warning, notice, info, debug, trace."
+            ).option("Level", ""),
             ConfigurationKey(
                 "log.format", \.log.format, .choice, .nextStart, "auto: the journal under systemd, otherwise text."
-            ).example(comment: "auto (the journal under systemd, otherwise text), text, json."),
+            ).example(comment: "auto (the journal under systemd, otherwise text), text, json.").withoutOption(
+                "the supervisor shows text"),
         ]
     }
 }
@@ -151,10 +175,11 @@ extension Settings {
     /// The rows of `defaults`.
     static var defaultsKeys: [ConfigurationKey<Settings>] {
         [
-            .section("defaults", "Defaults of commands."),
+            .section("defaults", "Defaults of commands.").option("Defaults"),
             ConfigurationKey(
                 "defaults.led_on_s", \.bridge.ledOn, .seconds(milliseconds: 100...3_600_000), .settings,
-                "How long the LED stays on after a plain \"on\", in seconds."),
+                "How long the LED stays on after a plain \"on\", in seconds."
+            ).option("Duration of a plain \"on\"", "In seconds, 0.1 to 3600. Default: 10"),
             ConfigurationKey(
                 "defaults.offline_after_s", \.bridge.offlineAfter, .seconds(milliseconds: 0...60_000), .settings,
                 """
@@ -166,6 +191,11 @@ extension Settings {
                     How long a tag stays online in its topic availability after a link was lost that can be made again, \
                     in seconds, 0 to 60. Default: 0, and 5 with several radios.
                     """
+            ).option(
+                "Delay of \"offline\"",
+                """
+                How long a tag stays online after its link was lost, in seconds, 0 to 60. Default: 0
+                """
             ).defaulting(hasUsualDefault: true) {
                 $0.bridge.offlineAfter = $0.bluetooth.radios == nil ? .zero : .seconds(5)
             },
@@ -175,14 +205,17 @@ extension Settings {
     /// The rows of `limits`.
     static var limitsKeys: [ConfigurationKey<Settings>] {
         [
-            .section("limits", "Limits of queues."),
+            .section("limits", "Limits of queues.").option("Limits"),
             ConfigurationKey(
                 "limits.gestures_while_broker_away_s", \.bridge.gestureLifetime,
                 .seconds(milliseconds: 0...300_000), .settings,
-                "How long a gesture is kept while the broker is disconnected, in seconds."),
+                "How long a gesture is kept while the broker is disconnected, in seconds."
+            ).option("Gestures without a broker"),
             ConfigurationKey(
                 "limits.commands_per_tag", \.bridge.commandsPerTag, .integer(1...1024), .settings,
-                "The number of pending commands per tag; further ones get the error \"busy\"."),
+                "The number of pending commands per tag; further ones get the error \"busy\"."
+            ).option(
+                "Commands per tag", "The number of pending commands; further ones get the error busy. Default: 32"),
         ]
     }
 }
@@ -191,7 +224,7 @@ extension Settings {
     /// The rows of `fleet`.
     static var fleetKeys: [ConfigurationKey<Settings>] {
         [
-            .section("fleet", "Several bridges on one base topic."),
+            .section("fleet", "Several bridges on one base topic.").withoutOption("as mqtt.hosts"),
             ConfigurationKey(
                 "fleet.watch", \.bridge.watchesFleet, .boolean, .settings,
                 """
@@ -220,7 +253,8 @@ extension Settings {
     /// The rows of `metrics`.
     static var metricsKeys: [ConfigurationKey<Settings>] {
         [
-            .section("metrics", "Metrics for Prometheus."),
+            .section("metrics", "Metrics for Prometheus.").withoutOption(
+                "no other program reads files of the container"),
             ConfigurationKey(
                 "metrics.file", \.metrics.file, .metricsFile, .metrics,
                 """
@@ -239,7 +273,8 @@ extension Settings {
     /// The rows of `telemetry`.
     static var telemetryKeys: [ConfigurationKey<Settings>] {
         [
-            .section("telemetry", "Traces for collectors such as OpenTelemetry."),
+            .section("telemetry", "Traces for collectors such as OpenTelemetry.").withoutOption(
+                "collectors of traces are no add-ons"),
             ConfigurationKey(
                 "telemetry.trace", \.bridge.isTracing, .boolean, .settings,
                 "true: gestures have the MQTT 5 user property traceparent (W3C Trace Context). MQTT 3.1.1 has none."),
@@ -257,7 +292,8 @@ extension Settings {
     /// The rows of `record`.
     static var recordKeys: [ConfigurationKey<Settings>] {
         [
-            .section("record", "The recording of events for \"jacquard2mqtt replay-events\"."),
+            .section("record", "The recording of events for \"jacquard2mqtt replay-events\".").withoutOption(
+                "replay is a command, and the add-on has no command line"),
             ConfigurationKey(
                 "record.hours", \.record.hours, .integer(0...168), .nextStart,
                 """

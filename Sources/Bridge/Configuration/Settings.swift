@@ -45,6 +45,8 @@ public struct Settings: Hashable, Sendable {
             comment: """
                 The bridge's name in its topics, 1 to 32 of a-z 0-9 -. Default: the host's name in lower case.
                 """
+        ).option(
+            "Name of the bridge", "The bridge's name in its topics, 1 to 32 of a-z 0-9 -", initial: "homeassistant"
         ).defaulting { _ in }  // `ConfigurationReader` sets it, because only the reader has the host name.
         let parts: [[ConfigurationKey<Settings>]] = [
             [instance], mqttKeys, bluetoothKeys, homeAssistantKeys,

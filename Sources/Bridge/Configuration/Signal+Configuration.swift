@@ -14,7 +14,8 @@ extension Signal {
         .list(
             "signals", \.bridge.signals, of: keys, limit: 32, .settings,
             "Signals of the command notify: patterns of the LED and the motor with a name. They replace built-in ones.",
-            empty: Signal(name: ""), check: { items, _, findings in usable(items, &findings) })
+            empty: Signal(name: ""), check: { items, _, findings in usable(items, &findings) }
+        ).withoutOption("the supervisor shows two levels of options")
     }
 
     /// The names of the signals that exist without configuration.

@@ -44,12 +44,15 @@ extension TagSettings {
             "tags", \.tags, of: keys, .tags,
             "Tags with a fixed id, name or policy. Tags that are paired by command need no entry here.",
             empty: TagSettings(serial: "", id: "-"),
-            check: { items, _, findings in TagListCheck.usable(items, &findings) })
+            check: { items, _, findings in TagListCheck.usable(items, &findings) }
+        ).option("Tags", "Tags with a fixed id, name or policy. Paired tags need no entry")
     }
 
     /// The rows of an item.
     private static var keys: [ConfigurationKey<TagSettings>] {
         [
+            // A number without quotes in the supervisor's YAML editor loses its zeros at the start. Therefore an option of fewer than
+            // four characters is an error.
             ConfigurationKey(
                 "serial", \.serial, .serial, .tags,
                 """
@@ -62,22 +65,28 @@ extension TagSettings {
                     The last four characters of the serial number printed on the tag, before the last hyphen, or the \
                     whole number. Required.
                     """
+            ).option(
+                "Serial", "The last four characters before the last hyphen of the number printed on the tag",
+                form: "match(^([0-9A-Za-z]{4}|[0-9A-Za-z]+(-[0-9A-Za-z]+)+)$)"
             ).required("the serial printed on the tag"),
             ConfigurationKey(
                 "id", \.id, .tagID, .tags, "The tag's name in topics. Default: the serial."
             ).example("sleeve", comment: "The tag's name in topics, 1 to 64 of 0-9 A-Z a-z _ -. Default: the serial.")
-                .defaulting { if let id = TagID($0.serial) { $0.id = id } },
+                .option("ID", "The tag's name in topics. Default: the serial").defaulting {
+                    if let id = TagID($0.serial) { $0.id = id }
+                },
             ConfigurationKey(
                 "name", \.name, .text(bytes: 128), .tags,
                 "The displayed name; the tag itself is not renamed. Default: the tag's own name."
-            ).example("Left sleeve"),
+            ).example("Left sleeve").option("Name", "The displayed name. Default: the tag's own name"),
             ConfigurationKey(
                 "address", \.address, .address, .tags,
                 "The tag's Bluetooth address. Default: the tag is found by its serial."
-            ).example("F0:00:00:00:00:01"),
+            ).example("F0:00:00:00:00:01").option("Bluetooth address", "Default: the tag is found by its serial"),
             ConfigurationKey(
                 "connect", \.connect, .choice, .tags, "on_demand: connected while a command needs it."
-            ).example(comment: "always, on_demand (connected while a command needs it), never."),
+            ).example(comment: "always, on_demand (connected while a command needs it), never.").option(
+                "Connect", "on_demand: connected while a command needs it"),
         ]
     }
 }

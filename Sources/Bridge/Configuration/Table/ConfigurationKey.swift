@@ -50,6 +50,8 @@ struct KeyDescription: Sendable {
     var isSecret = false
     /// Its part of the example configuration.
     var example = KeyExample()
+    /// Whether the add-on offers it; nil inside of a section that it does not offer.
+    var addOn: AddOnOption?
 
     /// The last part of the key.
     var name: String { String(path.split(separator: ".").last ?? "") }
