@@ -29,3 +29,8 @@ func errorLines<Value>(_ result: Result<Value, ConfigurationErrors>) -> [String]
     case .failure(let failure): failure.lines
     }
 }
+
+/// The names of the keys of a section, as errors list them; of the top with an empty path.
+func keyNames(of section: String) -> String {
+    Settings.keyDescriptions.filter { $0.parent == section }.map(\.name).joined(separator: ", ")
+}

@@ -1,9 +1,5 @@
-import Bridge
 import Foundation
-import HomeAssistant
-import JacquardProtocol
 import Testing
-import Text
 
 @testable import Configuration
 
@@ -123,24 +119,11 @@ struct SchemaTests {
     func words(path: String) throws {
         let leaf = try #require(schema.leaves[path])
         for word in leaf["enum"] as? [Any] ?? [] { #expect(try agree(Self.yaml(path, "\(word)")), "\(path): \(word)") }
-        let all: [any CaseIterable.Type] = [
-            LogLevel.self, Settings.Log.Format.self, Settings.MQTT.Version.self,
-            HomeAssistantConfiguration.Form.self, TagEntry.ConnectPolicy.self,
-            GearSettings.Capability.self, GestureName.self,
-            ReflexSettings.GearChange.self, ReflexSettings.BrokerChange.self,
-        ]
         // Only the code knows the names of chords.
         guard path != "reflexes.N.on" else { return }
         // A schema cannot count the digits of a number: 0012 and 12 are the same to it.
-        let words = all.flatMap(Self.words).filter { path != "tags.N.serial" || Double($0) == nil }
+        let words = Settings.vocabulary.sorted().filter { path != "tags.N.serial" || Double($0) == nil }
         for word in words { _ = try agree(Self.yaml(path, word)) }
-    }
-
-    private static func words(_ type: any CaseIterable.Type) -> [String] {
-        func raw<Cases: CaseIterable>(_ type: Cases.Type) -> [String] {
-            type.allCases.compactMap { ($0 as? any RawRepresentable)?.rawValue as? String }
-        }
-        return raw(type)
     }
 
     @Test("has the defaults of the code", arguments: Settings.keyPaths)
@@ -159,23 +142,30 @@ struct SchemaTests {
             try readConfiguration(Self.yaml(path, text)).get() == readConfiguration(without).get(), "\(path): \(text)")
     }
 
-    /// For each key that holds a text: values of YAML that both have to take, and values that both have to refuse.
-    private static let samples: [String: (taken: [String], refused: [String])] = {
+    /// Values of YAML that code and schema accept, and values that both reject.
+    private typealias Samples = (taken: [String], refused: [String])
+
+    /// The samples of a key with a text: its own, or those of a key with the same type.
+    private static func samples(of path: String) -> Samples? {
+        let keys = Settings.allKeyDescriptions
+        guard let own = samples[path] else {
+            let schema = keys.first { $0.path == path }?.schema.text()
+            return keys.first { $0.schema.text() == schema && samples[$0.path] != nil }.flatMap { samples[$0.path] }
+        }
+        return own
+    }
+
+    /// The keys with a text.
+    private static let textPaths = Settings.keyPaths.filter { samples(of: $0) != nil }
+
+    /// The samples of one key of each type.
+    private static let samples: [String: Samples] = {
         let text = { (longest: Int) in
             (
                 taken: ["x", "a/b", "'0001'", "a b", long(longest)],
                 refused: ["''", "[]", "{}", "\"a\\tb\"", long(longest + 1)]
             )
         }
-        let path = (taken: ["x", "/a/b", "../x", long(4095)], refused: ["''", "[]", "\"a\\nb\"", long(4096)])
-        let gearNumber = (
-            taken: ["74-a8-ce-54", "'00-00-00-01'"],
-            refused: ["74-a8-ce", "74-a8-ce-5g", "74a8ce54", "74-a8-ce-54-00", "''", "[]"]
-        )
-        let topic = (
-            taken: ["a", "a/b", "home/x y", long(128)],
-            refused: ["''", "a//b", "/a", "a/", "$SYS", "a+", "'#'", "a/+/b", "\"a\\tb\"", long(129), "[]"]
-        )
         return [
             "instance": (taken: ["attic", "a-1", long(32)], refused: ["ATTIC", "a_b", "'ä'", "''", long(33), "[]"]),
             "mqtt.host": (
@@ -196,9 +186,14 @@ struct SchemaTests {
                 taken: ["example.org", "a_b-c", long(230)],
                 refused: ["''", "a b", "a:1", "a/b", "'ä'", long(231), "[]"]
             ),
-            "mqtt.base_topic": topic, "mqtt.client_id": text(128), "mqtt.username": text(65535),
-            "mqtt.password": text(65535), "mqtt.password_file": path, "mqtt.tls.ca_file": path,
-            "mqtt.tls.certificate_file": path, "mqtt.tls.key_file": path,
+            "mqtt.base_topic": (
+                taken: ["a", "a/b", "home/x y", long(128)],
+                refused: ["''", "a//b", "/a", "a/", "$SYS", "a+", "'#'", "a/+/b", "\"a\\tb\"", long(129), "[]"]
+            ),
+            "mqtt.client_id": text(128), "mqtt.username": text(65535),
+            "mqtt.password_file": (
+                taken: ["x", "/a/b", "../x", long(4095)], refused: ["''", "[]", "\"a\\nb\"", long(4096)]
+            ),
             "bluetooth.adapter": (
                 taken: ["auto", "hci0", "hci999", "F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
                 refused: ["hci", "hci1234", "F0:00:00:00:00", "F0:00:00:00:00:0G", "Auto", "''", "[]"]
@@ -213,7 +208,6 @@ struct SchemaTests {
                     "[{esphome: a}]", "[{ssh: a, name: 'a b'}]", "[{ssh: a, port: 0}]",
                 ]
             ),
-            "home_assistant.prefix": topic, "home_assistant.status_topic": topic,
             "home_assistant.page": (
                 taken: ["http://192.168.1.5:8377/", "https://jacquard.lan", "homeassistant://hassio/ingress/a_b"],
                 refused: [
@@ -229,8 +223,9 @@ struct SchemaTests {
                     "1-" + long(31), "[]",
                 ]
             ),
-            "tags.N.id": (taken: ["sleeve", "a_b-C", long(64)], refused: ["''", "a/b", "'ä'", "a b", long(65), "[]"]),
-            "tags.N.name": text(128),
+            "tags.N.id": (
+                taken: ["sleeve", "a_b-C", "'0001'", long(64)], refused: ["''", "a/b", "'ä'", "a b", long(65), "[]"]
+            ),
             "tags.N.address": (
                 taken: ["F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
                 refused: ["auto", "F0:00:00:00:00", "F0:00:00:00:00:0G", "F00000000001", "''", "[]"]
@@ -243,8 +238,11 @@ struct SchemaTests {
                 taken: ["[sleeve]", "[0001, 003R]", "sleeve", "'0001, 003R'"],
                 refused: ["[]", "''", "[a/b]", "'a,'", "{}"]
             ),
-            "gear.N.vendor_id": gearNumber, "gear.N.product_id": gearNumber,
-            "gear.N.vendor": text(64), "gear.N.product": text(64),
+            "gear.N.vendor_id": (
+                taken: ["74-a8-ce-54", "'00-00-00-01'"],
+                refused: ["74-a8-ce", "74-a8-ce-5g", "74a8ce54", "74-a8-ce-54-00", "''", "[]"]
+            ),
+            "gear.N.vendor": text(64),
             "gear.N.capabilities": (
                 taken: ["[led]", "[gesture, haptic]", "led", "'led, touch_data_stream'"],
                 refused: ["[lde]", "blink", "'led,'", "{}"]
@@ -263,33 +261,22 @@ struct SchemaTests {
                     "[cover, cover, cover, cover, cover]",
                 ]
             ),
-            "chords.N.tags": (
-                taken: ["[sleeve]", "[0001, 003R]", "sleeve", "'0001, 003R'"],
-                refused: ["[]", "''", "[a/b]", "'a,'", "{}"]
-            ),
             "reflexes.N.on": (taken: ["cover", "brush_in"], refused: ["''", "[]", long(33)]),
-            "reflexes.N.from": (
-                taken: ["[sleeve]", "[0001, 003R]", "'0001, 003R'"], refused: ["[]", "''", "[a/b]", "{}"]
-            ),
-            "reflexes.N.tag": (taken: ["sleeve", "'0001'"], refused: ["''", "a/b", "[]"]),
             "reflexes.N.do": (
                 taken: ["led flash", "haptic short", "'led {\"color\": \"red\"}'"],
                 refused: ["''", "[]", "flash", "ledflash", "'led \(long(1_021))'"]
             ),
-            "imu.folder": (taken: ["/var/lib/imu", "imu"], refused: ["''", "[]"]),
             "signals.N.name": (taken: ["doorbell", "A_b-1"], refused: ["''", "a/b", long(33), "[]"]),
             "signals.N.led.color": (taken: ["red", "'#ff8000'"], refused: ["''", "[]", long(33)]),
-            "signals.N.led.pattern": (taken: ["solid", "breathing"], refused: ["''", "[]", long(33)]),
-            "signals.N.haptic": (taken: ["short", "long"], refused: ["''", "[]", long(33)]),
             "metrics.file": (taken: ["x.prom", "/a/x.prom"], refused: ["x.txt", "prom", "''", "[]"]),
         ]
     }()
 
     private static func long(_ length: Int) -> String { String(repeating: "x", count: length) }
 
-    @Test("accepts and rejects the same texts as the code", arguments: samples.keys.sorted())
+    @Test("accepts and rejects the same texts as the code", arguments: textPaths)
     func texts(path: String) throws {
-        let values = try #require(Self.samples[path])
+        let values = try #require(Self.samples(of: path))
         let partners = ["mqtt.tls.certificate_file": "key_file", "mqtt.tls.key_file": "certificate_file"]
         for (value, isTaken) in values.taken.map({ ($0, true) }) + values.refused.map({ ($0, false) }) {
             let yaml =
@@ -303,6 +290,6 @@ struct SchemaTests {
     func textKeys() {
         let others = schema.leaves.filter { $0.value["enum"] != nil || $0.value["minimum"] != nil }.keys
         let flags = schema.leaves.filter { $0.value["type"] as? String == "boolean" }.keys
-        #expect(Set(Self.samples.keys).union(others).union(flags) == Set(Settings.keyPaths))
+        #expect(Set(Self.textPaths).union(others).union(flags) == Set(Settings.keyPaths))
     }
 }
