@@ -18,7 +18,7 @@ struct ConfigurationErrorsTests {
                 "1:1: serial: unknown key (did you mean tags.0.serial?)"
                     + "; allowed: \(keyNames(of: ""))"
             ),
-            ("log: {tls: x}", "1:7: log.tls: unknown key (did you mean mqtt.tls?); allowed: level, format"),
+            ("log: {tls: x}", "1:7: log.tls: unknown key (did you mean mqtt.tls?); allowed: \(keyNames(of: "log"))"),
             (
                 "mqtt: {tls: yes}",
                 "1:13: mqtt.tls: \"yes\" is neither true nor false"
