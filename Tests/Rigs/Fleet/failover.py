@@ -20,8 +20,8 @@ STATE, INFO = "jacquard/bridge/fleet/state", "jacquard/bridge/fleet/info"
 STABLE = 5
 # The longest failure. Some last until the node is back, for every client of the servers.
 FAILURE = 60
-# The longest return.
-PATIENCE = 120
+# The longest return: on a busy machine, NATS takes minutes to elect leaders.
+PATIENCE = 300
 # How long nodes may wait for one that was cut off: 1.25 times the 10 s after which they notice it.
 WAITING = 12.5
 
