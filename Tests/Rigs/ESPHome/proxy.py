@@ -228,6 +228,8 @@ class Client:
             case api.SubscribeBluetoothLEAdvertisementsRequest(flags=1):
                 self.proxy.subscriber = self
                 self.answer(api.BluetoothScannerStateResponse(state=2, mode=1, configured_mode=1))
+            case api.UnsubscribeBluetoothLEAdvertisementsRequest():
+                self.proxy.subscriber = None
             case api.SubscribeBluetoothConnectionsFreeRequest():
                 self.send(self.free())
             case api.BluetoothDeviceRequest():

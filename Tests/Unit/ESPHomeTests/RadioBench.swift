@@ -102,6 +102,7 @@ struct RadioBench {
 
     private mutating func note() {
         let effects = radio.takeEffects()
+        if let isSubscribed = effects.isSubscribed { log.append(isSubscribed ? "> subscribe" : "> unsubscribe") }
         log += effects.messages.map { "> " + Self.text($0) }
         for event in effects.events {
             switch event {

@@ -252,8 +252,9 @@ public final class ESPHomeCentral: Central {
     /// - Parameter later: whether in a later turn, as `Central` requires it of the results of requests.
     private func apply(later: Bool) {
         let effects = radio.takeEffects()
+        if let isSubscribed = effects.isSubscribed { session?.setSubscribed(isSubscribed, at: .now) }
         for message in effects.messages { session?.send(message) }
-        if !effects.messages.isEmpty { sendOutput() }
+        if !effects.messages.isEmpty || effects.isSubscribed != nil { sendOutput() }
         if later || !laterEvents.isEmpty {
             laterEvents += effects.events
             if !laterEvents.isEmpty { laterReport.request() }

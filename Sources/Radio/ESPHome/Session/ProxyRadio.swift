@@ -10,6 +10,8 @@ struct ProxyRadio: Sendable {
     struct Effects {
         var events: [CentralEvent] = []
         var messages: [ProxyMessage] = []
+        /// Whether to be subscribed to the proxy from now on; nil: no change.
+        var isSubscribed: Bool?
     }
 
     /// Timeouts.
@@ -38,6 +40,8 @@ struct ProxyRadio: Sendable {
         static let pairing = Duration.seconds(60)
         /// Timeout of the removal of a bond.
         static let forgetting = Duration.seconds(5)
+        /// How long the proxy has nothing to do before its subscription ends, with which it passes on each advertisement around.
+        static let unused = Duration.seconds(30)
     }
 
     /// A device that advertises.
@@ -84,6 +88,10 @@ struct ProxyRadio: Sendable {
     /// Why the proxy cannot be used; nil while it can be, and before the first attempt.
     private(set) var fault: AdapterFault?
     var received: [BluetoothAddress: Received] = [:]
+    /// Whether this client is subscribed to the proxy, which it is at first.
+    private var isSubscribed = true
+    /// Since when the proxy has had nothing to do; nil while it has, and without a session.
+    private var unusedSince: Instant?
 
     /// Creates the state of a proxy that is not connected.
     ///
@@ -103,11 +111,14 @@ struct ProxyRadio: Sendable {
         // Only a waiting device needs the end of a clean-up.
         for (address, until) in releasing where links[address]?.phase == .waiting { next.lower(to: until) }
         if let attempt, isContended { next.lower(to: contentionEnd(attempt)) }
+        if isSubscribed, let unusedSince { next.lower(to: unusedSince + Limit.unused) }
         return next
     }
 
     /// Whether ``takeEffects()`` returns anything.
-    var hasEffects: Bool { !effects.events.isEmpty || !effects.messages.isEmpty }
+    var hasEffects: Bool {
+        !effects.events.isEmpty || !effects.messages.isEmpty || effects.isSubscribed != nil
+    }
 
     /// Returns and removes what follows from the last call.
     mutating func takeEffects() -> Effects {
@@ -125,16 +136,42 @@ struct ProxyRadio: Sendable {
 
     // MARK: The session
 
+    /// Whether the proxy scans, or has a link or its end to report.
+    private var isUsed: Bool {
+        scanned != nil || !links.isEmpty || !forgetting.isEmpty || !releasing.isEmpty
+    }
+
+    /// Subscribes when the proxy gets something to do, and ends the subscription when it has had nothing to do for a while.
+    private mutating func adjustSubscription(at now: Instant) {
+        guard state == .poweredOn else { return }
+        if isUsed {
+            unusedSince = nil
+            setSubscribed(true)
+        } else if let unusedSince {
+            if unusedSince + Limit.unused <= now { setSubscribed(false) }
+        } else {
+            unusedSince = now
+        }
+    }
+
+    private mutating func setSubscribed(_ isWanted: Bool) {
+        guard isSubscribed != isWanted else { return }
+        isSubscribed = isWanted
+        effects.isSubscribed = isWanted
+    }
+
     /// Handles a proxy that serves this client.
     mutating func opened(_ info: ProxyInfo, at now: Instant) {
         self.info = info
         state = .poweredOn
+        (isSubscribed, unusedSince) = (true, nil)
         fault = nil
         publishAdapters()
         report(.bonds(bonds))
         report(.stateChanged(.poweredOn))
         reportScanning()
         connectNext(at: now)
+        adjustSubscription(at: now)
     }
 
     /// Handles the end of the session: all links are lost.
@@ -153,6 +190,7 @@ struct ProxyRadio: Sendable {
         for address in forgetting.keys.sorted(by: { $0.number < $1.number }) { forgotten(address, error) }
         releasing = [:]
         received = [:]
+        unusedSince = nil
         (freeLinks, allLinks, allocated) = (nil, nil, [])
         publishAdapters()
         if next != previous { report(.stateChanged(next)) }
@@ -163,6 +201,7 @@ struct ProxyRadio: Sendable {
 
     /// Performs a request, or starts it.
     mutating func perform(_ request: CentralRequest, at now: Instant) {
+        defer { adjustSubscription(at: now) }
         switch request {
         case .scan(let service):
             scanned = service
@@ -186,6 +225,7 @@ struct ProxyRadio: Sendable {
 
     /// Handles a message of the proxy.
     mutating func receive(_ message: ProxyMessage, at now: Instant) {
+        defer { adjustSubscription(at: now) }
         switch message {
         case .advertisements(let all):
             for one in all { receive(one, at: now) }
@@ -226,6 +266,7 @@ struct ProxyRadio: Sendable {
         }
         releasing = releasing.filter { $0.value > now }
         connectNext(at: now)
+        adjustSubscription(at: now)
     }
 
     private mutating func timeReached(_ address: BluetoothAddress, at now: Instant) {

@@ -59,6 +59,8 @@ struct ProxySession: Sendable {
     private var isServed = false
     /// Timeout of the request that asks whether the proxy serves this client; nil without such a request.
     private var probeLimit: Instant?
+    /// Whether this client is subscribed, as far as it has asked for it.
+    private var isSubscribed = false
 
     /// Starts a session over a new connection.
     ///
@@ -97,6 +99,20 @@ struct ProxySession: Sendable {
     /// Sends a message. It is dropped before `opened` and after `ended`.
     mutating func send(_ message: ProxyMessage) {
         if phase == .open { write(message) }
+    }
+
+    /// Subscribes again, or ends the subscription: without one, the proxy sends nothing but its responses to pings, and has
+    /// no links. If the proxy does not serve this client again, the session ends.
+    mutating func setSubscribed(_ isWanted: Bool, at now: Instant) {
+        guard phase == .open, isSubscribed != isWanted else { return }
+        if isWanted {
+            subscribe()
+            probeLimit = now + Limit.subscription
+        } else {
+            write(.unsubscribeAdvertisements)
+            isSubscribed = false
+            probeLimit = nil
+        }
     }
 
     /// Ends the session by request, and lets the proxy know.
@@ -171,10 +187,7 @@ struct ProxySession: Sendable {
                 events.append(.opened(info))
                 return close()
             }
-            write(.subscribeAdvertisements(flags: 1))
-            write(.subscribeConnectionsFree)
-            write(Self.probe)
-            isServed = false
+            subscribe()
             enter(.subscribing(info), within: Limit.subscription, at: now)
         case (.subscribing(let info), _) where isServed:
             phase = .open
@@ -194,6 +207,14 @@ struct ProxySession: Sendable {
 
     private static let probe = ProxyMessage.device(probedAddress, .disconnect, addressType: nil)
 
+    private mutating func subscribe() {
+        write(.subscribeAdvertisements(flags: 1))
+        write(.subscribeConnectionsFree)
+        write(Self.probe)
+        isSubscribed = true
+        isServed = false
+    }
+
     private mutating func sayHello(at now: Instant) {
         write(.hello(client: "jacquard2mqtt", major: 1, minor: 12))
         enter(.hello, within: Limit.opening, at: now)
@@ -207,7 +228,7 @@ struct ProxySession: Sendable {
     private mutating func ping(at now: Instant) {
         write(.ping)
         if unanswered == 0 {
-            if !isServed, probeLimit == nil {
+            if isSubscribed, !isServed, probeLimit == nil {
                 write(Self.probe)
                 probeLimit = now + Limit.subscription
             }
