@@ -9,8 +9,26 @@ public final class Program: Sendable {
     /// Process id.
     public let identifier: Int32
     private let input: Mutex<Int32?>
-    private let output = Mutex((text: "", isComplete: false))
+    private let output = Mutex(Output())
+    private let reader: Int32
     private let status = Mutex<Int32?>(nil)
+
+    private struct Output {
+        var text = ""
+        var isComplete = false
+
+        /// Reads what is there.
+        mutating func collect(from descriptor: Int32) {
+            var bytes = [UInt8](repeating: 0, count: 65536)
+            while !isComplete {
+                let count = read(descriptor, &bytes, bytes.count)
+                if count < 0, errno == EAGAIN { return }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return isComplete = true }
+                text += String(decoding: bytes.prefix(count), as: UTF8.self)
+            }
+        }
+    }
 
     /// Starts a program.
     ///
@@ -36,8 +54,8 @@ public final class Program: Sendable {
             Self.find(name), arguments, environment: merged.map { "\($0)=\($1)" },
             descriptors: [0: toProgram[0], 1: fromProgram[0], 2: fromProgram[0]])
         input = Mutex(toProgram[1])
-        let reader = fromProgram[1]
-        Thread.detachNewThread { [self] in collect(reader) }
+        reader = fromProgram[1]
+        Thread.detachNewThread { [self] in collect() }
     }
 
     /// Opens a pipe with room for a burst: the daemon drops log lines that it cannot write at once. Index 0 is for writing.
@@ -48,7 +66,6 @@ public final class Program: Sendable {
         defer { unlink(path) }
         ends[1] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         ends[0] = open(path, O_WRONLY | O_CLOEXEC)
-        _ = fcntl(ends[1], F_SETFL, 0)
         // F_SETPIPE_SZ, which Swift does not import.
         _ = fcntl(ends[0], 1031, 1 << 20)
         return ends[0] >= 0 && ends[1] >= 0
@@ -60,8 +77,14 @@ public final class Program: Sendable {
         return URL(fileURLWithPath: executable).deletingLastPathComponent().path
     }
 
-    /// Everything it has printed so far, standard error included.
-    public var printed: String { output.withLock { $0.text } }
+    /// Everything it has printed so far, standard error included. What it has printed before a message that the test has received is
+    /// there, also if the thread that collects it has not run since.
+    public var printed: String {
+        output.withLock { output in
+            output.collect(from: reader)
+            return output.text
+        }
+    }
 
     /// Whether it has ended and everything that it has printed is there.
     public var hasEnded: Bool { !isRunning && output.withLock { $0.isComplete } }
@@ -121,15 +144,18 @@ public final class Program: Sendable {
         }
     }
 
-    private func collect(_ descriptor: Int32) {
-        var bytes = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = read(descriptor, &bytes, bytes.count)
-            guard count > 0 else { break }
-            output.withLock { $0.text += String(decoding: bytes.prefix(count), as: UTF8.self) }
+    /// Reads until the end, so that the program never waits for the test.
+    private func collect() {
+        var isComplete = false
+        while !isComplete {
+            var wait = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            _ = poll(&wait, 1, -1)
+            isComplete = output.withLock { output in
+                output.collect(from: reader)
+                return output.isComplete
+            }
         }
-        output.withLock { $0.isComplete = true }
-        close(descriptor)
+        close(reader)
     }
 
     private static func find(_ name: String) -> String {
