@@ -87,7 +87,7 @@ struct ConfiguredTagTests {
     func limit() async throws {
         try await inWorld(settings: "limits:\n  commands_per_tag: 2") { world in
             try await world.connected()
-            try await world.simulate("fault 0001 delay 1000 once")
+            try await world.simulate("fault 0001 delay 3000 once")
             for number in 1...3 {
                 try world.observer.publish("jacquard/tag/0001/led/set", #"{"id":"\#(number)","flash":1}"#)
             }

@@ -134,7 +134,7 @@ struct EndingTests {
     func brokerAway() async throws {
         try await inWorld { world in
             try await world.connected()
-            try await world.simulate("fault 0001 delay 1000 once")
+            try await world.simulate("fault 0001 delay 5000 once")
             try world.observer.publish("jacquard/tag/0001/led/set", #"{"id":"1","flash":1}"#)
             try await until("it is accepted") { world.results(Self.result).count == 1 }
             try await world.stopBroker()

@@ -77,7 +77,10 @@ def long_names(run):
                 page.width(width)
                 broken = page.run(BROKEN)
                 require(not broken, "words are broken at %d: %s" % (width, broken))
-                highest = page.run("return Math.max(...[...document.querySelectorAll('%s')].map(row => row.getBoundingClientRect().height))" % selector)
+                # A busy page may be about to draw its tags.
+                highest = page.wait_for_script(
+                    "const rows = [...document.querySelectorAll('%s')]; return rows.length > 0"
+                    " && Math.max(...rows.map(row => row.getBoundingClientRect().height))" % selector, "tags")
                 require(highest < 320, "a tag is %d pixels high at %d" % (highest, width))
                 scroll = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 require(scroll <= 0, "%d pixels too wide at %d" % (scroll, width))

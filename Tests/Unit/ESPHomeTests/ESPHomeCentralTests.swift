@@ -211,7 +211,8 @@ struct ESPHomeCentralTests {
             central.onStatus = { statuses.append($0) }
             central.start()
             #expect(statuses == [.connecting])
-            try await until("an error") { statuses.count == 2 }
+            // A name server that does not answer is asked again.
+            try await until("an error", within: .seconds(90)) { statuses.count == 2 }
             guard case .waiting(.network, _)? = statuses.last else {
                 Issue.record("\(statuses)")
                 return

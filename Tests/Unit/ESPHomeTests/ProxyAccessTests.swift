@@ -158,7 +158,7 @@ struct ProxyAccessTests {
         bench.ask(.write([7], to: RadioBench.value, of: one, .withResponse))
         bench.receive(.connection(number, isConnected: false, mtu: 0, error: 0x13))
         bench.receive(.written(number, handle: 18))
-        bench.pass(.seconds(60))
+        bench.pass(.seconds(29))
         #expect(bench.take() == ["> write 1 18 request [7]", "disconnected 1 connectionFailed"])
         bench.ask(.write([7], to: RadioBench.value, of: one, .withResponse))
         #expect(bench.take() == ["writeFailed 1 characteristicMissing"])

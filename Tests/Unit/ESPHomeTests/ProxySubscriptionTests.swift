@@ -47,7 +47,7 @@ struct ProxySubscriptionTests {
         #expect(bench.take() == ["> connect 1 type 1", "connected 1", "mtu 1 247"])
         bench.receive(.connection(RadioBench.number(1), isConnected: false, mtu: 0, error: 8))
         bench.pass(.seconds(30))
-        #expect(bench.take() == ["disconnected 1 connectionTimeout", "> unsubscribe"])
+        #expect(bench.take() == ["disconnected 1 connectionFailed", "> unsubscribe"])
     }
 
     @Test("is there for the removal of a bond")
@@ -70,6 +70,7 @@ struct ProxySubscriptionTests {
         bench.pass(.seconds(100))
         _ = bench.take()
         bench.radio.opened(SessionBench.info, at: bench.now)
+        #expect(bench.radio.takeEffects().isSubscribed == nil)
         bench.pass(.milliseconds(29_999))
         #expect(!bench.take().contains("> unsubscribe"))
         bench.pass(.milliseconds(1))
