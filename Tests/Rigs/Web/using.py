@@ -197,6 +197,7 @@ def past(run):
     page.run("location.reload()")
     page.wait_for("sends its log for five minutes")
     page.wait_for("connection lost")
+    page.wait_for("attic: from ")
     rows = page.run("return [...document.querySelectorAll('table.log tbody tr')].map(row => [row.children[0].innerText, row.innerText])")
     require(len(rows) == len({text for _, text in rows}), "records are shown twice: %s" % rows)
     times = [time for time, _ in rows]
