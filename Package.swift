@@ -39,6 +39,8 @@ func linking(order: String) -> [LinkerSetting] {
                 "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
                 // Exports no symbols to libraries, so that the linker can leave out unused functions.
                 "-Xlinker", "--no-export-dynamic",
+                // Keeps one of equal functions whose addresses nothing compares.
+                "-Xlinker", "--icf=safe",
                 // What runs stands side by side: the kernel maps 64 kB around each page that is touched.
                 "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/deploy/\(order)",
                 "-Xlinker", "--no-warn-symbol-ordering",

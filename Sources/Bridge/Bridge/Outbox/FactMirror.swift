@@ -78,7 +78,9 @@ struct FactMirror: Sendable {
     ///
     /// - Returns: the topics to queue.
     mutating func release(_ topics: [String]) -> [String] {
-        topics.filter { topic in
+        // An empty set would keep its memory.
+        defer { if withheld.isEmpty { withheld = [] } }
+        return topics.filter { topic in
             let topic = ExactText(topic)
             withheld.remove(topic)
             guard let known = facts[topic], known.progress != .waiting, known.progress != .dropped else { return false }
