@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import pathlib
+import socket
+import struct
 import sys
 import time
 
@@ -95,8 +97,21 @@ async def truncated(proxy: Proxy, client: Program) -> None:
     """A connection that ends inside a frame is made again, and the tag is reported as disconnected."""
     await client.wait("connected")
     proxy.subscriber.writer.write(b"\x01\x00\x40" + bytes(20))
-    proxy.subscriber.writer.close()
+    # Its reading goes on: a socket that is closed with unread bytes resets the connection.
+    proxy.fault = "silent"
+    proxy.subscriber.writer.get_extra_info("socket").shutdown(socket.SHUT_WR)
     await client.wait("status waiting 1 the proxy ended the connection")
+    proxy.fault = ""
+    await client.wait("connected", 2)
+
+
+async def reset(proxy: Proxy, client: Program) -> None:
+    """A connection that the proxy resets is made again; the client may notice it when it reads or when it writes."""
+    await client.wait("connected")
+    proxy.subscriber.writer.get_extra_info("socket").setsockopt(
+        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    proxy.subscriber.writer.transport.abort()
+    await client.wait("status waiting 1 cannot ")
     await client.wait("connected", 2)
 
 
@@ -147,7 +162,7 @@ async def no_slot(proxy: Proxy, client: Program) -> None:
 CHECKS = [  # check, key of the proxy, key of the client, fault and slots at the start
     (works, KEY, KEY, "", 3), (works, None, None, "", 3), (wrong_key, KEY, KEY[::-1], "", 3),
     (replayed, KEY, KEY, "", 3), (changed, KEY, KEY, "", 3), (truncated, KEY, KEY, "", 3),
-    (malformed, KEY, KEY, "", 3), (silent, KEY, KEY, "", 3), (taken, KEY, KEY, "taken", 3),
+    (reset, KEY, KEY, "", 3), (malformed, KEY, KEY, "", 3), (silent, KEY, KEY, "", 3), (taken, KEY, KEY, "taken", 3),
     (taken_over, KEY, KEY, "", 3), (no_slot, KEY, KEY, "", 0),
 ]
 
