@@ -4,8 +4,8 @@ import MQTT
 import TestSupport
 
 extension World {
-    /// Waits until all is well again after a fault, and prints how long that took: a fact for whoever reads along, and no
-    /// limit, for it depends on the machine.
+    /// Waits until all is well again after a fault, and prints how long that took. It depends on the machine, so no test has
+    /// it as a limit.
     ///
     /// - Parameters:
     ///   - fault: what has just ended, for the line `recovered: FAULT: SECONDS s`.

@@ -74,7 +74,7 @@ struct ExampleConfigurationTests {
     func ranges() throws {
         let lines = try ExampleConfiguration.text().split(separator: "\n").map { $0.drop { $0 == " " } }
         for key in Settings.allKeyDescriptions {
-            let bounds = key.schema.members.filter { ["minimum", "maximum"].contains($0.key) }.map { $0.value.text() }
+            let bounds = key.schema.bounds
             guard let index = lines.firstIndex(where: { $0.hasPrefix("#\(key.name): ") }), bounds.count == 2 else {
                 continue
             }

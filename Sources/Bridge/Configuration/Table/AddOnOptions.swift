@@ -101,11 +101,10 @@ enum AddOnOptions {
         if let reference = schema.text(of: "$ref")?.split(separator: "/").last {
             schema = SchemaNode.definitions.members.first { $0.key == reference }?.value ?? [:]
         }
-        let bounds = schema.members.filter { ["minimum", "maximum"].contains($0.key) }.map { $0.value.text() }
         switch schema.text(of: "type") {
         case "boolean": return "bool"
-        case "integer": return "int(\(bounds.joined(separator: ",")))"
-        case "number": return "float(\(bounds.joined(separator: ",")))"
+        case "integer": return "int(\(schema.bounds.joined(separator: ",")))"
+        case "number": return "float(\(schema.bounds.joined(separator: ",")))"
         default: return "match(\(pattern(of: schema)))"
         }
     }

@@ -60,7 +60,7 @@ enum ConfigurationExample {
     }
 }
 
-/// What the example configuration shows of a key.
+/// The part of a key in the example configuration.
 struct KeyExample: Sendable {
     /// The value; nil for the default.
     var value: String?
@@ -98,7 +98,7 @@ extension KeyDescription {
     fileprivate var exampleComment: String {
         if let comment = example.comment { return comment }
         if case .list(_, let limit?) = kind { return "\(sentence.dropLast()); at most \(limit) items." }
-        let bounds = schema.members.filter { ["minimum", "maximum"].contains($0.key) }.map { $0.value.text() }
+        let bounds = schema.bounds
         let required = requirement == nil ? "" : " Required."
         guard bounds.count == 2 else { return sentence + required }
         let ends = sentence.indices.dropLast().first { index in

@@ -26,6 +26,11 @@ indirect enum SchemaNode: Sendable {
         return text
     }
 
+    /// The smallest and the largest value of a number, as texts; empty without limits.
+    var bounds: [String] {
+        members.filter { ["minimum", "maximum"].contains($0.key) }.map { $0.value.text() }
+    }
+
     /// The texts that `enum` lists, at any depth.
     var enumeratedWords: [String] {
         members.flatMap { key, node in

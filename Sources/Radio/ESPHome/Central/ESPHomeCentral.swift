@@ -254,7 +254,7 @@ public final class ESPHomeCentral: Central {
         let effects = radio.takeEffects()
         if let isSubscribed = effects.isSubscribed { session?.setSubscribed(isSubscribed, at: .now) }
         for message in effects.messages { session?.send(message) }
-        if !effects.messages.isEmpty || effects.isSubscribed != nil { sendOutput() }
+        sendOutput()
         if later || !laterEvents.isEmpty {
             laterEvents += effects.events
             if !laterEvents.isEmpty { laterReport.request() }
