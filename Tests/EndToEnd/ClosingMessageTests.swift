@@ -18,7 +18,7 @@ struct ClosingMessageTests {
                 world.isConnected("0001") && world.observer.latest(World.bridge + "/state") == "online"
             }
             try await world.isOfUse()
-            #expect(world.daemon.printed.contains("message dropped: the broker closed two connections"))
+            try await world.logs("message dropped: the broker closed two connections")
             let health = try await world.succeeds("\(World.bridge)/request/health")
             #expect(try #require(health["dropped"] as? Int) >= 1)
         }

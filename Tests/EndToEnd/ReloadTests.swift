@@ -69,7 +69,7 @@ struct ReloadTests {
                 #expect(world.told("led").last?["tag"] as? String == World.serial(number))
             }
             #expect(world.told("connected").count == 4, "three after the restart, none at the reload")
-            #expect(world.daemon.printed.contains("the configuration was read again, and differs count=1"))
+            try await world.logs("the configuration was read again, and differs count=1")
         }
     }
 
@@ -86,7 +86,7 @@ struct ReloadTests {
             }
             try await until("the report of the simulator") { world.told("connected").count == 1 }
             #expect(world.isConnected("0001"))
-            #expect(world.daemon.printed.contains("a tag has other settings tag=0001"))
+            try await world.logs("a tag has other settings tag=0001")
         }
     }
 
@@ -116,8 +116,8 @@ struct ReloadTests {
         try await inWorld { world in
             try await world.connected()
             try await world.reload("mqtt:\n  port: 99999\nlgo:\n  level: debug\n")
-            #expect(world.daemon.printed.contains("mqtt.port"))
-            #expect(world.daemon.printed.contains("lgo"))
+            try await world.logs("mqtt.port")
+            try await world.logs("lgo")
             try await world.succeeds("jacquard/tag/0001/led/set", "flash")
             try FileManager.default.removeItem(atPath: world.folder.path + "/config.yaml")
             let lines = world.daemon.printed.count
@@ -154,8 +154,8 @@ struct ReloadTests {
             try await world.reload(
                 plan.configuration(port: world.broker.port).replacing("level: debug", with: "level: notice"))
             try await until("what has to wait") { world.daemon.printed.contains("setting=bluetooth.reset_adapter") }
-            #expect(world.daemon.printed.contains("setting=mqtt.base_topic"))
-            #expect(world.daemon.printed.contains("the log level has changed state=notice"))
+            try await world.logs("setting=mqtt.base_topic")
+            try await world.logs("the log level has changed state=notice")
             let before = world.daemon.printed.count
             try await world.settled()
             #expect(!world.daemon.printed.dropFirst(before).contains("debug "))

@@ -3,8 +3,13 @@ import Foundation
 import MQTT
 import TestSupport
 
-/// The traces of the bridge: at the broker, in its state folder, in BlueZ.
+/// The traces of the bridge: in its log, at the broker, in its state folder, in BlueZ.
 extension World {
+    /// Waits until the daemon has logged a text. What it does at the same time may be seen earlier.
+    func logs(_ text: String) async throws {
+        try await until("in the log: \(text)") { daemon.printed.contains(text) }
+    }
+
     /// The topics that the broker retains at the moment.
     func retainedTopics() async throws -> Set<String> {
         let late = try await Observer(port: broker.port)
