@@ -55,7 +55,7 @@ let families = [
     "Bridge": ["Bridge", "HomeAssistant", "Configuration"],
     "Tag": ["JacquardProtocol", "Jacquard", "GATTRecording", "ProtobufWire"],
     "Radio": ["Bluetooth", "BlueZ", "DBus", "ESPHome", "Radios"],
-    "Broker": ["MQTT", "BrokerAccess"],
+    "Broker": ["MQTTTypes", "MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
     "Web": ["Web", "HTTPServer", "PasswordHash"],
     "Simulator": ["Simulator", "FakeBlueZ", "FakeProxy", "TagFirmware"],
@@ -139,10 +139,11 @@ let package = Package(
         module("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("ESPHome", "Bluetooth", "COpenSSL", "EventLoop", "Logging", "ProtobufWire", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
-        module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "Text", "Time"),
+        module("MQTTTypes"),
+        module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "MQTTTypes", "Text", "Time"),
         coldModule("HomeAssistant", "JSON"),
         coldModule("GATTRecording", "JSON", "JacquardProtocol", "Text"),
-        module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Text", "Time"),
+        module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "MQTTTypes", "Text", "Time"),
         module("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         module("FakeBlueZ", "DBus", "EventLoop", "Logging", "Time"),
         module("FakeProxy", "ESPHome", "EventLoop", "FakeBlueZ", "Logging"),
@@ -153,19 +154,18 @@ let package = Package(
         coldModule("Terminal", "CSystemd", "CommandLine", "EventLoop", "JSON", "Text", "Time"),
         coldModule(
             "BrokerAccess", "Bridge", "CommandLine", "Configuration", "EventLoop", "JSON", "JacquardProtocol",
-            "Logging", "MQTT", "Text",
-            "Time"),
+            "Logging", "MQTT", "MQTTTypes", "Text", "Time"),
         coldModule(
             "BridgeClient", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus",
             "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
-            "Terminal", "Text", "Time"),
+            "MQTTTypes", "Terminal", "Text", "Time"),
         coldModule(
             "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop",
-            "JSON", "JacquardProtocol", "Logging", "MQTT", "Terminal", "Text", "Time"),
+            "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
             "DBus", "Doctor", "ESPHome", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard",
-            "JacquardProtocol", "Logging", "MQTT", "Radios", "Terminal", "Text", "Time"),
+            "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Radios", "Terminal", "Text", "Time"),
 
         module("PasswordHash", "CCrypt"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),
@@ -174,8 +174,7 @@ let package = Package(
             name: "Web",
             dependencies: [
                 "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "EventLoop", "HTTPServer", "JSON",
-                "Logging", "MQTT",
-                "PasswordHash", "Terminal", "Text", "Time",
+                "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
             ], path: folder(of: "Web"), resources: [.embedInCode("Page")], swiftSettings: settings),
 
         program(

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Logging
 import MQTT
+import MQTTTypes
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import EventLoop
 import Foundation
-import MQTT
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 import JSON
-import MQTT
+import MQTTTypes
 import TestSupport
 import Testing
 import Time

@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import MQTT
+import MQTTTypes
 import TestSupport
 import Testing
 

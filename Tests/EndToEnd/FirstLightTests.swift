@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import MQTT
+import MQTTTypes
 import TestSupport
 import Testing
 

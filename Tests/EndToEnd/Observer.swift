@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Logging
 import MQTT
+import MQTTTypes
 import TestSupport
 
 /// A client that subscribes to all topics and can publish. Uses the project's own client on a separate connection.

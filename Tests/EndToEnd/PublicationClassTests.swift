@@ -1,5 +1,5 @@
 import EventLoop
-import MQTT
+import MQTTTypes
 import TestSupport
 import Testing
 

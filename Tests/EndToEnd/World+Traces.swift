@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import MQTT
+import MQTTTypes
 import TestSupport
 
 /// The traces of the bridge: in its log, at the broker, in its state folder, in BlueZ.

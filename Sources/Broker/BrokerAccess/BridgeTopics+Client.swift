@@ -1,7 +1,7 @@
 public import Bridge
 public import Configuration
 import JacquardProtocol
-public import MQTT
+public import MQTTTypes
 
 /// Topics and filters of a client.
 extension BridgeTopics {

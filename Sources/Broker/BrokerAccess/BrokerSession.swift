@@ -4,6 +4,7 @@ public import Configuration
 public import EventLoop
 public import Logging
 public import MQTT
+public import MQTTTypes
 public import Time
 
 /// A short-lived MQTT session with a random client ID.

@@ -1,5 +1,6 @@
 public import EventLoop
 public import Logging
+public import MQTTTypes
 import Text
 public import Time
 
@@ -9,7 +10,7 @@ public import Time
 /// subscriptions and queued messages. On ``MQTTEvent/connected(_:)``, subscribe and publish again.
 @LoopActor
 public final class MQTTClient {
-    /// The event handler. Called on the loop, never during ``publish(_:ticket:userProperty:)``. It may call any method.
+    /// The event handler. Called on the loop, never during ``publish(_:ticket:)``. It may call any method.
     public var onEvent: (@LoopActor (MQTTEvent) -> Void)?
     /// Called with the time of the write after which the socket has accepted everything that was published. Set it before
     /// ``start()``; it must not publish.
@@ -101,14 +102,11 @@ public final class MQTTClient {
     /// - Parameters:
     ///   - message: what to send.
     ///   - ticket: comes back with ``MQTTEvent/acknowledged(ticket:reason:)`` or ``MQTTEvent/rejected(ticket:_:)``.
-    ///   - userProperty: a user property, which is not sent with MQTT 3.1.1.
     /// - Throws: ``MQTTError/Code/notConnected``, ``MQTTError/Code/backlogFull``, or an error of the message. The
     ///   client remains usable.
-    public func publish(
-        _ message: MQTTMessage, ticket: UInt64, userProperty: MQTTUserProperty? = nil
-    ) throws(MQTTError) {
+    public func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
         guard let connection else { throw .notConnected }
-        try connection.publish(message, ticket: ticket, userProperty)
+        try connection.publish(message, ticket: ticket)
     }
 
     /// Subscribes on the current connection; does nothing without one. A refusal is reported as

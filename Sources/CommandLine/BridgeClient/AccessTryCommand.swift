@@ -5,6 +5,7 @@ import Configuration
 import EventLoop
 import JSON
 import MQTT
+import MQTTTypes
 import Terminal
 import Text
 import Time

@@ -41,7 +41,7 @@ struct AdapterScan: Sendable {
         manager.onEvent = { event in
             switch event {
             case .centralState(let state): mailbox.put(.state(state))
-            case .advertised(let tag, isNew: _): mailbox.put(.advertised(tag))
+            case .advertised(let tag, isNew: _, of: _): mailbox.put(.advertised(tag))
             default: break
             }
         }

@@ -4,6 +4,7 @@ import CommandLine
 import EventLoop
 import JSON
 import MQTT
+import MQTTTypes
 import Terminal
 import Text
 import Time

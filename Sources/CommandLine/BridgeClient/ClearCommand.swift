@@ -7,6 +7,7 @@ import HomeAssistant
 import JSON
 import JacquardProtocol
 import MQTT
+import MQTTTypes
 import Terminal
 import Time
 

@@ -5,6 +5,7 @@ import EventLoop
 import JSON
 import JacquardProtocol
 import MQTT
+import MQTTTypes
 import Terminal
 import Text
 import Time

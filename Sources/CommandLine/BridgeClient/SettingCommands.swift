@@ -4,7 +4,7 @@ import CommandLine
 import EventLoop
 import JSON
 import JacquardProtocol
-import MQTT
+import MQTTTypes
 import Terminal
 import Text
 import Time

@@ -3,7 +3,7 @@ import BrokerAccess
 import CommandLine
 import EventLoop
 import JSON
-import MQTT
+import MQTTTypes
 import Terminal
 
 /// `status`: shows the bridge and its tags as the broker retains them; also works while the bridge is offline.

@@ -5,6 +5,7 @@ import EventLoop
 import JSON
 import Logging
 import MQTT
+import MQTTTypes
 import Time
 
 /// The state of the broker and of the bridge behind it.

@@ -1,5 +1,6 @@
 import Bridge
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 /// Commands of any kind and bytes, while tags come and go: each gets exactly one final result, at the latest when the
@@ -37,15 +38,18 @@ private struct BridgePlay: ~Copyable {
 
     private mutating func step() {
         let id = input.pick(Self.ids)
+        let tag = bridge.handle(of: id) ?? .none
         switch input.byte() % 12 {
         case 0:
             take(
-                bridge.handle(.tag(id, .connection(TagConnection(state: input.pick(Self.states), attempt: 1))), at: now)
+                bridge.handle(
+                    .tag(tag, .connection(TagConnection(state: input.pick(Self.states), attempt: 1))), at: now)
             )
-        case 1: take(bridge.handle(.tag(id, .gesture(Gesture(rawValue: UInt32(input.byte())))), at: now))
+        case 1: take(bridge.handle(.tag(tag, .gesture(Gesture(rawValue: UInt32(input.byte())))), at: now))
         case 2:
             take(
-                bridge.handle(.tag(id, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true))), at: now)
+                bridge.handle(
+                    .tag(tag, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true))), at: now)
             )
         case 3: now = now + .milliseconds(Int(input.byte()) * 100)
         case 4:
@@ -78,22 +82,22 @@ private struct BridgePlay: ~Copyable {
         unanswered += 1
         take(
             bridge.handle(
-                .message(IncomingMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0)),
+                .message(MQTTMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0)),
                 at: now))
     }
 
     private mutating func endAction() {
         guard !pendingActions.isEmpty else { return }
         switch pendingActions.remove(at: Int(input.byte()) % pendingActions.count) {
-        case .perform(_, on: let id, let token, _):
+        case .perform(_, on: let tag, let token, _):
             let results: [Result<TagCommandResponse, TagCommandError>] = [
                 .success(.done), .success(.battery(BatteryStatus(level: 7, isCharging: false))),
                 .success(.configValue(nil)), .failure(.timeout), .failure(.linkLost),
                 .failure(.malformedResponse),
             ]
-            take(bridge.handle(.tag(id, .commandEnded(token: token, input.pick(results))), at: now))
+            take(bridge.handle(.tag(tag, .commandEnded(token: token, input.pick(results))), at: now))
         case .scan(_, let token), .stopScan(let token), .forget(_, let token): end(token, .done)
-        case .pair(_, _, _, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
+        case .pair(_, _, _, _, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
         case .measure(let token):
             end(token, .measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)))
         case .examine(let token): end(token, .examined(HostReport(findings: [])))

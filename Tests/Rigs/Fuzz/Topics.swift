@@ -1,5 +1,6 @@
 import Bridge
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 /// Messages on any topic, those of neighbours among them: nothing or one final result for each.
@@ -16,7 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         let prefix = input.pick([
             "", "jacquard/", "jacquard/tag/", "jacquard/bridge/", "jacquard/bridge/attic/request/",
         ])
-        let message = IncomingMessage(topic: prefix + input.text(), payload: input.bytes())
+        let message = MQTTMessage(topic: prefix + input.text(), payload: input.bytes())
         messages += 1
         finals += results(bridge.handle(.message(message), at: now))
     }

@@ -1,4 +1,5 @@
 import MQTT
+import MQTTTypes
 
 /// A packet of a client.
 enum ClientPacket {

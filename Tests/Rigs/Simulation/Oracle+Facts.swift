@@ -2,7 +2,7 @@ import Bluetooth
 import EventLoop
 import JSON
 import JacquardProtocol
-import MQTT
+import MQTTTypes
 import TagFirmware
 import Time
 

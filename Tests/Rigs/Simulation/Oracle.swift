@@ -3,7 +3,7 @@ import Bridge
 import EventLoop
 import JSON
 import JacquardProtocol
-import MQTT
+import MQTTTypes
 import TagFirmware
 import Time
 

@@ -1,6 +1,6 @@
 import EventLoop
 import JacquardProtocol
-import MQTT
+import MQTTTypes
 import TagFirmware
 import Time
 

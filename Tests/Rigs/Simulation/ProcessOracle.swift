@@ -2,7 +2,7 @@ import Bridge
 import EventLoop
 import JSON
 import JacquardProtocol
-import MQTT
+import MQTTTypes
 import Time
 
 /// The gestures that one process of a bridge has received.

@@ -1,5 +1,6 @@
 import EventLoop
 import MQTT
+import MQTTTypes
 import Time
 
 /// A broker as mosquitto 2 is: sessions, QoS 1 with repetition, retained messages and wills.

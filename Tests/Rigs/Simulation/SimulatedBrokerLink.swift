@@ -1,5 +1,6 @@
 import EventLoop
 import MQTT
+import MQTTTypes
 
 /// A link to the simulated broker, with the behaviour of libmosquitto: packets are queued until they are written, and
 /// messages above the number that may be in flight wait.
@@ -93,9 +94,7 @@ final class SimulatedBrokerLink: BrokerLink {
         verdict ?? MQTTError(.connectionLost, "the simulated connection was lost")
     }
 
-    func publish(
-        _ message: MQTTMessage, _ property: MQTTUserProperty?, _ version: MQTTVersion
-    ) throws(MQTTError) -> Int32 {
+    func publish(_ message: MQTTMessage, _ version: MQTTVersion) throws(MQTTError) -> Int32 {
         world.oracle.submitted(by: process)
         lastIdentifier += 1
         let packet = ClientPacket.publish(lastIdentifier, message)

@@ -1,6 +1,7 @@
 import EventLoop
 import Logging
 import MQTT
+import MQTTTypes
 import Text
 
 /// A client that subscribes and can publish: the project's own client.

@@ -1,5 +1,5 @@
 import EventLoop
-import MQTT
+import MQTTTypes
 
 /// Looks whether what was put right is well again.
 extension Soak {

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import MQTT
+import MQTTTypes
 
 /// Handles the output of the simulator and the messages of the broker.
 extension Soak {

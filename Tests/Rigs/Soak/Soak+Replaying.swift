@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import MQTT
+import MQTTTypes
 import TestSupport
 
 /// Replays what the bridge has recorded, after the troubles.

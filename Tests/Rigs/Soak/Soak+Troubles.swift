@@ -1,6 +1,5 @@
 import EventLoop
 import Glibc
-import MQTT
 import TestSupport
 
 /// Troubles that concern everybody, and their remedies.

@@ -1,6 +1,5 @@
 import EventLoop
 import Glibc
-import MQTT
 import TestSupport
 import Time
 

@@ -1,7 +1,7 @@
 import Bridge
 import BrokerAccess
 import JSON
-import MQTT
+import MQTTTypes
 import Terminal
 import Testing
 

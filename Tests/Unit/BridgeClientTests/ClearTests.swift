@@ -1,7 +1,6 @@
 import BrokerAccess
 import EventLoop
 import JSON
-import MQTT
 import Terminal
 import TestSupport
 import Testing

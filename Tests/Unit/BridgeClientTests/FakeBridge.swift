@@ -5,6 +5,7 @@ import FoundationEssentials
 import JSON
 import Logging
 import MQTT
+import MQTTTypes
 import Synchronization
 import Terminal
 import TestSupport

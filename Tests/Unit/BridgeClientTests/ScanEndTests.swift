@@ -1,7 +1,7 @@
 import BrokerAccess
 import EventLoop
 import JSON
-import MQTT
+import MQTTTypes
 import Terminal
 import TestSupport
 import Testing

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import JSON
 import JacquardProtocol
-import MQTT
+import MQTTTypes
 import Terminal
 import TestSupport
 import Testing

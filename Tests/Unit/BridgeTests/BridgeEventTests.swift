@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -19,10 +20,10 @@ struct BridgeEventTests {
         .tag(.tag003R, .gesture(.doubleTap)), .tag(.tag003R, .battery(BatteryStatus(level: 5, isCharging: false))),
         .tag(.tag003R, .commandEnded(token: 1, .success(.done))), .sighting(.tag003R, TagSighting(rssi: -40)),
         .advertisement(TagAdvertisement(address: "F0:01", serial: "003R", name: nil, rssi: -60)),
-        .duplicateSerial("003R", addresses: ["F0:01", "F0:02"]), .pairing(serial: "003R", .pairing),
+        .duplicateSerial("003R", addresses: ["F0:01", "F0:02"]), .pairing(.tag003R, .pairing),
         .bluetooth(.poweredOff), .adapters([]), .bluezVersion("5.66"), .scanEnded, .brokerHasNoSession,
         .brokerConnected,
-        .brokerProtocol(5), .message(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: Array("on".utf8))),
+        .brokerProtocol(5), .message(MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: Array("on".utf8))),
         .subscriptionRefused(filter: "jacquard/tag/+/+/set"), .messageRefused(topic: "t", reason: "not_authorized"),
         .messagesLost(.init(results: 1)),
     ]
@@ -89,12 +90,12 @@ struct TagTableTests {
     func statsInterval(count: Int, milliseconds: Int) {
         var table = Self.table(count)
         for position in table.indices {
-            let count = table.countGesture(.cover, of: table[position].entry.id, at: Scene.beginning)
+            let count = table.countGesture(.cover, of: table[position].handle, at: Scene.beginning)
             #expect(count?.stats.count == 1)
         }
         let later = Scene.beginning + .milliseconds(100)
         for position in table.indices {
-            let count = table.countGesture(.cover, of: table[position].entry.id, at: later)
+            let count = table.countGesture(.cover, of: table[position].handle, at: later)
             #expect(count?.stats.isEmpty == true)
         }
         // Held-back ones wait for the next tenth of a second.
@@ -106,7 +107,7 @@ struct TagTableTests {
         // The interval follows the number of tags.
         for _ in 1..<count { _ = table.remove(at: table.count - 1) }
         _ = table[0].deadlineReached(at: Scene.beginning + .seconds(20))
-        _ = table.countGesture(.cover, of: table[0].entry.id, at: Scene.beginning + .milliseconds(20_100))
+        _ = table.countGesture(.cover, of: table[0].handle, at: Scene.beginning + .milliseconds(20_100))
         #expect(table.deadline.map { $0 - Scene.beginning.instant < .milliseconds(21_100) } == true)
     }
 
@@ -119,7 +120,7 @@ struct TagTableTests {
             now = now + .milliseconds(Int.random(in: 0..<700, using: &generator))
             let position = Int.random(in: 0..<table.count, using: &generator)
             switch Int.random(in: 0..<5, using: &generator) {
-            case 0: _ = table.countGesture(.cover, of: table[position].entry.id, at: now)
+            case 0: _ = table.countGesture(.cover, of: table[position].handle, at: now)
             case 1: table[position].link.need(at: now.instant)
             case 2: _ = table[position].batteryReported(BatteryStatus(level: 1, isCharging: false), at: now)
             case 3: for due in table.due(at: now.instant) { _ = table[due].deadlineReached(at: now) }

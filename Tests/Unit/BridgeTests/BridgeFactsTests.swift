@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -14,15 +15,15 @@ struct BridgeFactsTests {
                 "jacquard/bridge/attic/request/+",
                 "jacquard/bridge/+/info", "jacquard/bridge/+/state", "jacquard/tag/+/info",
             ])
-        #expect(subscriptions.allSatisfy { $0.qos == 1 })
+        #expect(subscriptions.allSatisfy { $0.qos == .atLeastOnce })
     }
 
     @Test("has a retained will: offline")
     func will() {
         let will = Scene().state.will
         #expect(will.line == "jacquard/bridge/attic/state offline")
-        #expect(will.isRetained)
-        #expect(will.qos == 1)
+        #expect(will.message.isRetained)
+        #expect(will.message.qos == .atLeastOnce)
     }
 
     @Test("accepts a base topic of several levels")
@@ -31,9 +32,9 @@ struct BridgeFactsTests {
             baseTopic: "home/up", instance: "attic", version: "0.1.0", tags: [.tag003R])
         var state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
         #expect(state.will.topic == "home/up/bridge/attic/state")
-        let message = IncomingMessage(topic: "home/up/tag/003R/led/set", payload: [])
+        let message = MQTTMessage(topic: "home/up/tag/003R/led/set", payload: [])
         #expect(state.handle(.message(message), at: Scene.beginning).count == 1)
-        let other = IncomingMessage(topic: "home/tag/003R/led/set", payload: [])
+        let other = MQTTMessage(topic: "home/tag/003R/led/set", payload: [])
         #expect(state.handle(.message(other), at: Scene.beginning).isEmpty)
     }
 

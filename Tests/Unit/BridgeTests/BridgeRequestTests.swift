@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Text
 
@@ -108,12 +109,12 @@ struct BridgeRequestTests {
     func pendingCommands() {
         let topic = "jacquard/bridge/attic/request/log_level"
         let scene = Scene(commandsPerTag: 1)
-        scene.receive(IncomingMessage(topic: topic, payload: Array("debug".utf8), isRetained: true))
+        scene.receive(MQTTMessage(topic: topic, payload: Array("debug".utf8), isRetained: true))
         #expect(scene.lastError?.code == "retained_rejected")
-        scene.receive(IncomingMessage(topic: topic, payload: [UInt8](repeating: 32, count: 4_097)))
+        scene.receive(MQTTMessage(topic: topic, payload: [UInt8](repeating: 32, count: 4_097)))
         #expect(scene.lastError?.code == "payload_too_large")
         let payload = Array(#"{"level":"debug","id":"1"}"#.utf8)
-        for _ in 0..<2 { scene.receive(IncomingMessage(topic: topic, payload: payload, responseTopic: "me")) }
+        for _ in 0..<2 { scene.receive(MQTTMessage(topic: topic, payload: payload, responseTopic: "me")) }
         #expect(scene.takeActions() == [.setLogLevel(.debug)])
         #expect(scene.publications.filter { $0.topic == "me" }.count == 2)
         scene.send("bridge/attic/request/health", "")

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -44,8 +45,8 @@ struct ChordTests {
                 == [Self.gesture("003R", "brush_in", 2, 2, "02.914"), Self.chord("003R", of: "1,2", 3, "02.914")])
         let publication = try #require(scene.publications.last { $0.topic == "jacquard/tag/003R/gesture" })
         #expect(publication.kind == .event(lifetime: .seconds(5)))
-        #expect(publication.messageExpirySeconds == 5)
-        #expect(publication.qos == 1)
+        #expect(publication.message.messageExpirySeconds == 5)
+        #expect(publication.message.qos == .atLeastOnce)
     }
 
     @Test("are counted in the statistics with the gestures")

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -97,11 +98,11 @@ struct CommandTests {
     func retained() {
         let scene = Scene.connected()
         let payload = Array(#"{"state":"ON","id":"r"}"#.utf8)
-        scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload, isRetained: true))
+        scene.receive(MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: payload, isRetained: true))
         #expect(scene.lastError?.code == "retained_rejected")
         #expect(scene.results.last?.id == "r")
         #expect(scene.performed == [])
-        scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
+        scene.receive(MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
         #expect(scene.performed.count == 1)
     }
 
@@ -130,7 +131,7 @@ struct CommandTests {
         ] as [[UInt8]])
     func invalidJSON(payload: [UInt8]) {
         let scene = Scene.connected()
-        scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
+        scene.receive(MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: payload))
         #expect(scene.lastError?.code == "invalid_json")
         #expect(scene.performed == [])
     }

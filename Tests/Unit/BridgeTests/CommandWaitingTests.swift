@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -218,10 +219,10 @@ struct CommandWaitingTests {
 struct MQTT5Tests {
     private func message(
         _ payload: String = "on", response: String? = nil, expiry: UInt32? = nil
-    ) -> IncomingMessage {
-        IncomingMessage(
-            topic: "jacquard/tag/003R/led/set", payload: Array(payload.utf8), responseTopic: response,
-            correlationData: [1, 2, 3], messageExpirySeconds: expiry)
+    ) -> MQTTMessage {
+        MQTTMessage(
+            topic: "jacquard/tag/003R/led/set", payload: Array(payload.utf8), messageExpirySeconds: expiry,
+            responseTopic: response, correlationData: [1, 2, 3])
     }
 
     @Test("gets the result on the response topic too, with the correlation data")
@@ -235,7 +236,7 @@ struct MQTT5Tests {
             results.map(\.topic) == [
                 "jacquard/tag/003R/led/result", "me/answers", "jacquard/tag/003R/led/result", "me/answers",
             ])
-        #expect(results.map(\.correlationData) == [nil, [1, 2, 3], nil, [1, 2, 3]])
+        #expect(results.map(\.message.correlationData) == [nil, [1, 2, 3], nil, [1, 2, 3]])
         #expect(results.map(\.isForRequester) == [false, true, false, true])
         #expect(results[2].payload == results[3].payload)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -21,7 +22,7 @@ struct DoctorRequestTests {
         let scene = Scene(tags: [entry])
         scene.powerOn()
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: "F0", state: .poweredOn, isDiscovering: true)]))
-        if received { scene.handle(.sighting(entry.id, TagSighting(address: address, rssi: -61))) }
+        if received { scene.handle(.sighting(.tag003R, TagSighting(address: address, rssi: -61))) }
         return scene
     }
 
@@ -366,9 +367,9 @@ struct DoctorRequestTests {
         let scene = Self.scene(received: false)
         let info = #"{"tags":["003R"],"connected":["003R"]}"#
         scene.receive(
-            IncomingMessage(topic: "jacquard/bridge/hall/info", payload: Array(info.utf8), isRetained: true))
+            MQTTMessage(topic: "jacquard/bridge/hall/info", payload: Array(info.utf8), isRetained: true))
         scene.receive(
-            IncomingMessage(topic: "jacquard/bridge/hall/state", payload: Array("online".utf8), isRetained: true))
+            MQTTMessage(topic: "jacquard/bridge/hall/state", payload: Array("online".utf8), isRetained: true))
         let document = try Self.findings(scene)
         #expect(document["link"]?.found == "connected to another bridge" && document.broken == nil)
         #expect(try Self.findings(scene, payload: "")["tags"]?.verdict == "ok")

@@ -1,6 +1,7 @@
 import Foundation
 import GATTRecording
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Text
 import Time
@@ -72,7 +73,7 @@ struct DocumentationTests {
         scene.handle(.advertisement(stranger))
         scene.send("bridge/attic/request/tags", "")
         scene.send("bridge/attic/request/pair", "0001")
-        scene.handle(.pairing(serial: "0001", .found(address: stranger.address)))
+        scene.handle(.pairing(2, .found(address: stranger.address)))
         scene.send("bridge/attic/request/doctor", "003R")
         scene.done(
             .examined(
@@ -241,7 +242,7 @@ struct DocumentationTests {
                     !name.hasSuffix("/result"), !name.hasPrefix("response/")
                 else { continue }
                 let row = try #require(rows.first { $0.name == name }, "\(name)")
-                #expect(row.isFact == publication.isRetained, "\(name)")
+                #expect(row.isFact == publication.message.isRetained, "\(name)")
                 #expect((row.kind == .stream) == (publication.kind == .stream), "\(name)")
                 seen.insert(row.name)
             }

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -42,7 +43,10 @@ struct ForgetTests {
             "time":"2026-11-20T10:15:03.114Z","took_ms":1000}
             """#
         #expect(rest.last == result)
-        #expect(scene.publications.suffix(14).dropLast().allSatisfy { $0.isRetained && $0.qos == 1 })
+        #expect(
+            scene.publications.suffix(14).dropLast().allSatisfy {
+                $0.message.isRetained && $0.message.qos == .atLeastOnce
+            })
         #expect(scene.state.deadline == nil)
     }
 
@@ -185,7 +189,7 @@ struct ForgetTests {
         }
         let lost = try #require(outbox.submit(.noFact("a"), at: now).first)
         #expect(lost.publication.payload == [])
-        #expect(lost.publication.isRetained)
+        #expect(lost.publication.message.isRetained)
         outbox.disconnected(at: now)
         let again = outbox.connected(at: now)
         #expect(again.map(\.publication.topic) == ["a", "b"])

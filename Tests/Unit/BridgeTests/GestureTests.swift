@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -27,9 +28,9 @@ struct GestureTests {
         scene.report(.gesture(.doubleTap))
         let gesture = try #require(scene.publications.first { $0.topic == "jacquard/tag/003R/gesture" })
         #expect(gesture.kind == .event(lifetime: .seconds(5)))
-        #expect(gesture.messageExpirySeconds == 5)
-        #expect(gesture.qos == 1)
-        #expect(!gesture.isRetained)
+        #expect(gesture.message.messageExpirySeconds == 5)
+        #expect(gesture.message.qos == .atLeastOnce)
+        #expect(!gesture.message.isRetained)
     }
 
     @Test("are counted per tag")

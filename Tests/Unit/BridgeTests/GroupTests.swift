@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -65,7 +66,7 @@ struct GroupTests {
     @Test("that are retained are rejected for each tag")
     func retained() {
         let scene = scene()
-        let message = IncomingMessage(
+        let message = MQTTMessage(
             topic: "jacquard/group/hall/led/set", payload: Array("flash".utf8), isRetained: true)
         #expect(
             results(scene.receive(message))
@@ -75,7 +76,7 @@ struct GroupTests {
     @Test("go to the response topic once for each tag")
     func responseTopic() {
         let scene = scene()
-        var message = IncomingMessage(topic: "jacquard/group/hall/led/set", payload: Array("flash".utf8))
+        var message = MQTTMessage(topic: "jacquard/group/hall/led/set", payload: Array("flash".utf8))
         message.responseTopic = "answers/a"
         message.correlationData = [7]
         scene.receive(message)

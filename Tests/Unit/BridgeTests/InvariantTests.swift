@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -109,10 +110,10 @@ struct InvariantTests {
             let length = Int.random(in: 0..<64, using: &generator)
             let bytes = (0..<length).map { _ in alphabet.randomElement(using: &generator) ?? 0 }
             let results = scene.results.count
-            scene.receive(IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: bytes))
+            scene.receive(MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: bytes))
             #expect(scene.results.count == results + 1)
-            scene.receive(IncomingMessage(topic: "jacquard/bridge/zoo/info", payload: bytes))
-            scene.receive(IncomingMessage(topic: String(decoding: bytes, as: UTF8.self), payload: bytes))
+            scene.receive(MQTTMessage(topic: "jacquard/bridge/zoo/info", payload: bytes))
+            scene.receive(MQTTMessage(topic: String(decoding: bytes, as: UTF8.self), payload: bytes))
         }
     }
 }

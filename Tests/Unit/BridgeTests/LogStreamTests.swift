@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Text
 import Time
@@ -32,7 +33,7 @@ struct LogStreamTests {
             "level":"info","message":"connected","omitted":0,"past":false,"time":"2026-11-20T10:15:02.114Z"}
             """#
         #expect(scene.handle(.logged([Self.connected], omitted: 0)) == [line])
-        #expect(scene.publications.last?.qos == 0 && scene.publications.last?.kind == .stream)
+        #expect(scene.publications.last?.message.qos == .atMostOnce && scene.publications.last?.kind == .stream)
         scene.wait(.seconds(299))
         #expect(scene.takeActions().isEmpty)
         scene.wait(.seconds(1))

@@ -1,3 +1,4 @@
+import MQTTTypes
 import Testing
 import Time
 
@@ -217,7 +218,7 @@ struct OutboxClosingTests {
         _ = outbox.connected(at: start)
         outbox.disconnected(isClosedByBroker: true, at: start)
         _ = outbox.connected(at: start)
-        let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
+        let stream = Publication(topic: "touch", payload: [], qos: .atMostOnce, kind: .stream)
         #expect(outbox.submit(stream, at: start).count == 1)
     }
 

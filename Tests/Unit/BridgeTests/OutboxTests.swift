@@ -1,3 +1,4 @@
+import MQTTTypes
 import Testing
 import Time
 
@@ -11,7 +12,7 @@ struct OutboxTests {
         start + .seconds(seconds)
     }
 
-    private func fact(_ topic: String, _ text: String, qos: UInt8 = 1) -> Publication {
+    private func fact(_ topic: String, _ text: String, qos: MQTTQoS = .atLeastOnce) -> Publication {
         .fact(topic, word: text, qos: qos)
     }
 
@@ -41,7 +42,7 @@ struct OutboxTests {
         #expect(lines(outbox.submit(event("1"), at: start)) == ["gesture 1"])
         #expect(lines(outbox.submit(fact("state", "online"), at: start)) == ["state online"])
         #expect(lines(outbox.submit(result("ok"), at: start)) == ["result ok"])
-        let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
+        let stream = Publication(topic: "touch", payload: [], qos: .atMostOnce, kind: .stream)
         #expect(outbox.submit(stream, at: start) == [Outbox.Delivery(ticket: nil, publication: stream)])
     }
 
@@ -114,7 +115,9 @@ struct OutboxTests {
     @Test("delivers facts first on a connection, then events, then results, each in order")
     func connection() {
         var outbox = Outbox()
-        for publication in [event("1"), fact("state", "online"), result("ok"), event("2"), fact("rssi", "-1", qos: 0)] {
+        for publication in [
+            event("1"), fact("state", "online"), result("ok"), event("2"), fact("rssi", "-1", qos: .atMostOnce),
+        ] {
             _ = outbox.submit(publication, at: start)
         }
         let deliveries = outbox.connected(at: time(1))
@@ -144,13 +147,13 @@ struct OutboxTests {
     func remainingExpiry(waited: Double, seconds: UInt32) {
         var outbox = Outbox()
         _ = outbox.submit(event("1"), at: start)
-        #expect(outbox.connected(at: time(waited)).map(\.publication.messageExpirySeconds) == [seconds])
+        #expect(outbox.connected(at: time(waited)).map(\.publication.message.messageExpirySeconds) == [seconds])
     }
 
     @Test("drops streams without a connection, and when the broker is too slow")
     func streams() {
         var outbox = Outbox(window: 1)
-        let stream = Publication(topic: "touch", payload: [], qos: 0, kind: .stream)
+        let stream = Publication(topic: "touch", payload: [], qos: .atMostOnce, kind: .stream)
         #expect(outbox.submit(stream, at: start).isEmpty)
         _ = outbox.connected(at: start)
         #expect(outbox.submit(stream, at: start).count == 1)
@@ -182,7 +185,7 @@ struct OutboxTests {
     func unacknowledgedFact() {
         var outbox = connected(window: 1)
         _ = outbox.submit(event("1"), at: start)
-        #expect(lines(outbox.submit(fact("rssi", "-1", qos: 0), at: start)) == ["rssi -1"])
+        #expect(lines(outbox.submit(fact("rssi", "-1", qos: .atMostOnce), at: start)) == ["rssi -1"])
     }
 
     @Test("drops messages that expire while the window is full")
@@ -229,7 +232,7 @@ struct OutboxTests {
         _ = outbox.submit(event("4"), at: time(1))
         let deliveries = outbox.connected(at: time(2))
         #expect(lines(deliveries) == ["state online", "gesture 2", "gesture 3"])
-        #expect(deliveries.map(\.publication.messageExpirySeconds) == [nil, 3, 3])
+        #expect(deliveries.map(\.publication.message.messageExpirySeconds) == [nil, 3, 3])
         let ticket = try #require(deliveries.first?.ticket)
         #expect(lines(outbox.acknowledged(ticket, at: time(2))) == ["gesture 4"])
     }
@@ -265,7 +268,7 @@ struct OutboxTests {
     @Test("counts the bytes of topic, payload and correlation data, and an overhead")
     func bytes() {
         var publication = Publication(topic: "1234", payload: [1, 2, 3], kind: .result(lifetime: .seconds(60)))
-        publication.correlationData = [1, 2]
+        publication.message.correlationData = [1, 2]
         #expect(Waiting(publication, at: start).bytes == 4 + 3 + 2 + Waiting.overhead)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -43,9 +44,9 @@ struct PageFactsTests {
     }
 
     private static func published() throws -> Set<Facts> {
-        let disconnect = IncomingMessage(
+        let disconnect = MQTTMessage(
             topic: "jacquard/tag/003R/connection/set", payload: Array("disconnect".utf8))
-        let flash = IncomingMessage(topic: "jacquard/tag/003R/led/set", payload: Array("flash".utf8))
+        let flash = MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: Array("flash".utf8))
         let lostBond = TagConnectionError(.peerRemovedPairingInfo, "bond lost")
         let powerOff = TagConnectionError(.bluetoothPowerOff, "Bluetooth is off")
         return try [

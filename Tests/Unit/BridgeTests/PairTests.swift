@@ -24,25 +24,28 @@ struct PairTests {
         let scene = scene()
         #expect(
             scene.send(topic, #"{"serial":"0001","timeout_s":90,"id":"p"}"#) == [event("pair_started", id: #""0001""#)])
-        #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(90), token: 1)])
+        #expect(scene.takeActions() == [.pair(2, serial: "0001", timeout: .seconds(90), token: 1)])
         for (stage, line) in [
             (.found(address: "F0"), event("pair_found", address: #""F0""#)), (.pairing, event("pair_pairing")),
             (.connecting, event("pair_connecting")),
         ] as [(PairingStage, String)] {
-            #expect(scene.handle(.pairing(serial: "0001", stage)) == [line])
+            #expect(scene.handle(.pairing(2, stage)) == [line])
         }
         let lines = scene.done(.paired(address: "F0", name: "Jacquard-0001"))
         let entry = TagEntry(id: .known("0001"), serial: "0001")
         let record = TagRecord(id: entry.id, serial: "0001", address: "F0", name: "Jacquard-0001")
-        #expect(scene.takeActions() == [.addTag(entry), .remember(record), .connect(entry.id)])
+        #expect(
+            scene.takeActions() == [
+                .addTag(2, entry, lastAddress: nil), .reportAgain(2), .remember(record), .connect(2),
+            ])
         #expect(lines.first == event("paired", address: #""F0""#, id: #""0001""#))
         #expect(lines.contains { $0.hasPrefix("jacquard/tag/0001/info") && $0.contains(#""paired":true"#) })
         #expect(lines.contains { $0.hasPrefix("jacquard/bridge/attic/info") && $0.contains(#""003R","0001""#) })
         #expect(
             lines.last?.contains(#""data":{"address":"F0","id":"0001","name":"Jacquard-0001","serial":"0001"}"#) == true
         )
-        #expect(scene.handle(.pairing(serial: "0001", .pairing)) == [])
-        #expect(scene.state.knownTags.map(\.address) == [nil, "F0"])
+        #expect(scene.handle(.pairing(2, .pairing)) == [])
+        #expect(scene.state.tags.map(\.sighting.address) == [nil, "F0"])
     }
 
     @Test("keeps no address of an earlier pairing, and ignores a refusal during a pairing")
@@ -52,10 +55,10 @@ struct PairTests {
         )
         var progress = PairingProgress()
         let now = Scene.beginning
-        _ = progress.handle(.began(first), at: now)
+        _ = progress.handle(.began(first, 1), at: now)
         _ = progress.handle(.succeeded(first, address: "F0"), at: now)
         #expect(progress.address == "F0")
-        _ = progress.handle(.began(second), at: now)
+        _ = progress.handle(.began(second, 2), at: now)
         #expect(progress.address == nil)
         let isChanged = progress.handle(.refused(.bluetooth(is: .poweredOff)), at: now)
         #expect(!isChanged)
@@ -76,7 +79,7 @@ struct PairTests {
             #expect(scene.lastError?.code == code)
             #expect(scene.state.tags.count == 1)
             scene.send(topic, "0001")
-            #expect(scene.takeActions().count == 2)
+            #expect(scene.takeActions().count == 3)
         }
     }
 
@@ -103,7 +106,7 @@ struct PairTests {
     func entered() {
         let scene = scene()
         scene.send(topic, #"{"serial":" 0001 "}"#)
-        #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(60), token: 1)])
+        #expect(scene.takeActions() == [.pair(2, serial: "0001", timeout: .seconds(60), token: 1)])
         let empty = self.scene()
         empty.send(topic, "{}")
         #expect(
@@ -133,6 +136,17 @@ struct PairTests {
         #expect(scene.takeActions().contains(.connect(.tag003R)))
     }
 
+    @Test("that fails removes an unknown tag from the driver, and no known one")
+    func removal() {
+        let scene = scene()
+        scene.send(topic, "0001")
+        scene.notDone(.notFound)
+        #expect(scene.takeActions().last == .removeTag(2))
+        scene.send(topic, "003R")
+        scene.notDone(.notFound)
+        #expect(scene.takeActions().count == 1)
+    }
+
     @Test("of one tag is executed once at a time")
     func twice() {
         let scene = scene()
@@ -158,7 +172,7 @@ struct PairTests {
         for id in ["a", "b"] { scene.send(topic, #"{"serial":"0001","id":"\#(id)"}"#) }
         #expect(scene.publications.isEmpty)
         #expect(scene.powerOn().contains { $0.contains("pair_started") })
-        #expect(scene.takeActions().contains(.pair(serial: "0001", timeout: .seconds(60), token: 1)))
+        #expect(scene.takeActions().contains(.pair(2, serial: "0001", timeout: .seconds(60), token: 1)))
         #expect(scene.lastError?.code == "busy")
         scene.handle(.requestEnded(token: 1, .success(.paired(address: "F0", name: nil))))
         #expect(scene.results.map(\.status) == ["error", "ok"])
@@ -206,7 +220,7 @@ struct PairTests {
         let scene = scene()
         let entry = TagEntry(id: .known("0001"), serial: "0001")
         #expect(scene.handle(.tagAdded(entry)).count == 12)
-        #expect(scene.takeActions().last == .connect(entry.id))
+        #expect(scene.takeActions().last == .connect(2))
         #expect(scene.handle(.tagAdded(entry)) == [])
         scene.report(.connection(TagConnection(state: .connected, attempt: 1)), of: entry.id)
         scene.send("tag/0001/led/set", "on")
@@ -221,8 +235,8 @@ struct PairTests {
         ]
         let scene = Scene(records: records)
         #expect(scene.state.knownTags.map(\.entry.id.text) == ["003R", "0001"])
-        #expect(scene.state.knownTags.map(\.address) == ["F0", nil])
+        #expect(scene.state.tags.map(\.sighting.address) == ["F0", nil])
         scene.powerOn()
-        #expect(scene.takeActions() == [.connect(.tag003R), .connect(.known("0001"))])
+        #expect(scene.takeActions() == [.connect(.tag003R), .connect(2)])
     }
 }

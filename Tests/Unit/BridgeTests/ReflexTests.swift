@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -21,10 +22,11 @@ struct ReflexTests {
 
     /// The commands given by an event: to which tag, and whether before others.
     private static func given(_ actions: [BridgeAction]) -> [String] {
-        actions.compactMap { action in
+        let names: [TagHandle: TagID] = [.tag003R: .tag003R, 2: other.id]
+        return actions.compactMap { action in
             guard case .perform(let command, let tag, _, let isFirst) = action else { return nil }
             let name = if case .playHaptic = command { "haptic" } else { "led" }
-            return "\(tag) \(name)\(isFirst ? " first" : "")"
+            return "\(names[tag]?.text ?? "") \(name)\(isFirst ? " first" : "")"
         }
     }
 
@@ -55,7 +57,7 @@ struct ReflexTests {
         #expect(lines.contains { $0.hasPrefix(#"jacquard/tag/003R/led {"brightness":255,"#) })
         let publication = try #require(scene.publications.last { $0.topic == Self.result })
         #expect(publication.kind == .event(lifetime: .seconds(5)))
-        #expect(publication.qos == 1)
+        #expect(publication.message.qos == .atLeastOnce)
         scene.report(.gesture(.doubleTap))
         #expect(scene.fail(.timeout).contains { $0.hasPrefix(Self.result) && $0.contains(#""code":"timeout""#) })
         scene.handle(.brokerDisconnected)
@@ -68,7 +70,7 @@ struct ReflexTests {
         let scene = Self.scene(try Self.tap(from: ["0001"], to: .tag003R))
         #expect(Self.given(scene.state.handle(.tag(.tag003R, .gesture(.doubleTap)), at: scene.now)) == [])
         #expect(
-            Self.given(scene.state.handle(.tag("0001", .gesture(.doubleTap)), at: scene.now)) == ["003R led first"])
+            Self.given(scene.state.handle(.tag(2, .gesture(.doubleTap)), at: scene.now)) == ["003R led first"])
         scene.disconnect()
         let lines = scene.report(.gesture(.doubleTap), of: "0001")
         #expect(lines.contains { $0.hasPrefix(Self.result) && $0.contains(#""code":"tag_offline""#) })
@@ -88,11 +90,11 @@ struct ReflexTests {
     @Test("pause for their cool-down, for each tag, to the millisecond")
     func cooldown() throws {
         let scene = Self.scene(try Self.tap(cooldown: .milliseconds(300)))
-        func count(_ scene: Scene, _ tag: TagID) -> Int {
+        func count(_ scene: Scene, _ tag: TagHandle) -> Int {
             Self.given(scene.state.handle(.tag(tag, .gesture(.doubleTap)), at: scene.now)).count
         }
         #expect(count(scene, .tag003R) == 1)
-        #expect(count(scene, "0001") == 1)
+        #expect(count(scene, 2) == 1)
         scene.now = scene.now + .milliseconds(299)
         #expect(count(scene, .tag003R) == 0)
         scene.now = scene.now + .milliseconds(1)
@@ -142,7 +144,7 @@ struct ReflexTests {
         }
         // The first report of a tag.
         let low = BatteryStatus(level: 3, isCharging: false)
-        #expect(Self.given(scene.state.handle(.tag("0001", .battery(low)), at: scene.now)).count == 1)
+        #expect(Self.given(scene.state.handle(.tag(2, .battery(low)), at: scene.now)).count == 1)
     }
 
     @Test("on a battery level don't follow a restart")

@@ -1,5 +1,6 @@
 import HomeAssistant
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -15,6 +16,19 @@ struct ReloadTests {
         var configuration = scene.state.configuration
         change(&configuration)
         return scene.handle(.configurationChanged(configuration, isBrokerConnected: isConnected))
+    }
+
+    @Test("gives a tag that is added again another handle, and ignores events of the removed one")
+    func handles() {
+        let scene = Scene()
+        scene.handle(.tagRemoved(.tag003R))
+        #expect(scene.handle(.tag(.tag003R, .gesture(.doubleTap))) == [])
+        #expect(scene.handle(.sighting(.tag003R, TagSighting(rssi: -60))) == [])
+        scene.handle(.tagAdded(.tag003R))
+        #expect(scene.takeActions().last == .connect(2))
+        #expect(scene.state.handle(of: .tag003R) == 2 && scene.state.id(of: 1) == nil)
+        #expect(scene.handle(.tag(.tag003R, .gesture(.doubleTap))) == [])
+        #expect(scene.handle(.tag(2, .gesture(.doubleTap))).first?.hasPrefix("jacquard/tag/003R/gesture") == true)
     }
 
     @Test("removes a tag: its discovery at once, its topics a second later, and not its bond")
@@ -142,7 +156,7 @@ struct ReloadTests {
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"2"}"#)
         #expect(scene.lastError?.code == "busy")
         scene.report(.gesture(.doubleTap))
-        #expect(scene.publications.contains { $0.messageExpirySeconds == 9 })
+        #expect(scene.publications.contains { $0.message.messageExpirySeconds == 9 })
     }
 
     @Test("is ignored after the stop, and for an unknown tag")

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -27,14 +28,14 @@ struct RepeatedCommandTests {
         scene.send(led, payload)
         scene.wait(.milliseconds(200))
         scene.receive(
-            IncomingMessage(
+            MQTTMessage(
                 topic: "jacquard/" + led, payload: Array(payload.utf8), responseTopic: "me", correlationData: [7]))
         scene.wait(.milliseconds(50))
         #expect(scene.publications.last?.topic == "jacquard/tag/003R/led/result")
         scene.answer()
         #expect(scene.performed.count == 1)
         #expect(scene.results.filter(\.final).count == 3)
-        #expect(scene.publications.filter { $0.topic == "me" }.map(\.correlationData) == [[7]])
+        #expect(scene.publications.filter { $0.topic == "me" }.map(\.message.correlationData) == [[7]])
     }
 
     @Test("gets the stored error too")

@@ -1,3 +1,4 @@
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -7,8 +8,8 @@ struct ResponseTopicTests {
     private static func message(
         _ response: String?, topic: String = "jacquard/tag/003R/led/set", payload: String = #"{"state":"ON","id":"a"}"#,
         correlation: [UInt8]? = [7]
-    ) -> IncomingMessage {
-        IncomingMessage(
+    ) -> MQTTMessage {
+        MQTTMessage(
             topic: topic, payload: Array(payload.utf8), responseTopic: response, correlationData: correlation)
     }
 
@@ -46,7 +47,7 @@ struct ResponseTopicTests {
         #expect(scene.performed.count == 1)
         let results = scene.publications.filter { if case .result = $0.kind { true } else { false } }
         #expect(results.map(\.topic) == ["jacquard/tag/003R/led/result", topic])
-        #expect(results.map(\.correlationData) == [nil, [7]])
+        #expect(results.map(\.message.correlationData) == [nil, [7]])
     }
 
     @Test("that is refused does not store a result for the id")

@@ -1,3 +1,4 @@
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -148,7 +149,7 @@ struct ScanTests {
                         + #""rssi":null,"serial":"0001"}"#
                 ])
             #expect(scene.publications.last?.kind == .stream)
-            #expect(scene.publications.last?.qos == 0)
+            #expect(scene.publications.last?.message.qos == .atMostOnce)
         }
     }
 

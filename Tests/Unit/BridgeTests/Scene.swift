@@ -1,5 +1,6 @@
 import FoundationEssentials
-import JacquardProtocol
+public import JacquardProtocol
+import MQTTTypes
 import Time
 
 @testable import Bridge
@@ -86,16 +87,16 @@ final class Scene {
 
     @discardableResult
     func report(_ event: TagEvent, of tag: TagID = .tag003R) -> [String] {
-        handle(.tag(tag, event))
+        handle(.tag(state.handle(of: tag) ?? .none, event))
     }
 
     @discardableResult
     func send(_ topic: String, _ payload: String) -> [String] {
-        receive(IncomingMessage(topic: "jacquard/" + topic, payload: Array(payload.utf8)))
+        receive(MQTTMessage(topic: "jacquard/" + topic, payload: Array(payload.utf8)))
     }
 
     @discardableResult
-    func receive(_ message: IncomingMessage) -> [String] {
+    func receive(_ message: MQTTMessage) -> [String] {
         handle(.message(message))
     }
 
@@ -154,11 +155,11 @@ extension BridgeAction {
     var token: UInt64? {
         switch self {
         case .perform(_, _, let token, _), .scan(_, let token), .stopScan(let token),
-            .pair(_, _, _, _, let token), .forget(_, let token), .measure(let token), .examine(let token),
+            .pair(_, _, _, _, _, let token), .forget(_, let token), .measure(let token), .examine(let token),
             .trace(_, let token), .recallLog(_, _, let token):
             token
         case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,
-            .addTag, .removeTag,
+            .addTag, .reportAgain, .removeTag,
             .forgetInstance, .recordTraffic, .observeRawData, .motionFile, .remember:
             nil
         }
@@ -169,6 +170,16 @@ extension Publication {
     var text: String { String(decoding: payload, as: UTF8.self) }
 
     var line: String { "\(topic) \(text)" }
+}
+
+extension TagHandle: ExpressibleByIntegerLiteral {
+    /// The first tag of a scene.
+    static let tag003R: TagHandle = 1
+
+    /// A handle as a number.
+    public init(integerLiteral number: UInt16) {
+        self.init(number: number)
+    }
 }
 
 extension TagID {

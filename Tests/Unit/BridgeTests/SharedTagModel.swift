@@ -1,6 +1,7 @@
 import HomeAssistant
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 @testable import Bridge
@@ -379,7 +380,7 @@ extension SharedTagModel {
             send(bridges[bridge].outbox.acknowledged(ticket, at: now.instant), bridge)
             endIfStopped(bridge)
         case .message(let topic, let payload, let isRetained):
-            handle(.message(IncomingMessage(topic: topic, payload: payload, isRetained: isRetained)), bridge)
+            handle(.message(MQTTMessage(topic: topic, payload: payload, isRetained: isRetained)), bridge)
         }
     }
 }
@@ -416,7 +417,7 @@ extension SharedTagModel {
     }
 
     private mutating func store(_ publication: Publication) {
-        guard publication.isRetained else { return }
+        guard publication.message.isRetained else { return }
         retained[publication.topic] = publication.payload.isEmpty ? nil : publication.payload
     }
 
@@ -425,7 +426,7 @@ extension SharedTagModel {
         store(publication)
         // With "retain as published", live messages have the flag, too.
         let message = Arrival.message(
-            topic: publication.topic, payload: publication.payload, isRetained: publication.isRetained)
+            topic: publication.topic, payload: publication.payload, isRetained: publication.message.isRetained)
         for link in links.indices where links[link].isOpen {
             if links[link].filters.contains(where: { Self.matches($0, publication.topic) }) { deliver(message, link) }
         }

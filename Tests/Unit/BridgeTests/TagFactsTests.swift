@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -43,8 +44,8 @@ struct TagFactsTests {
     func qos() {
         let scene = Scene()
         scene.handle(.started)
-        #expect(scene.publications.allSatisfy { $0.isRetained })
-        #expect(scene.publications.filter { $0.qos != 1 }.map(\.topic) == ["jacquard/tag/003R/rssi"])
+        #expect(scene.publications.allSatisfy { $0.message.isRetained })
+        #expect(scene.publications.filter { $0.message.qos != .atLeastOnce }.map(\.topic) == ["jacquard/tag/003R/rssi"])
     }
 
     @Test("publish the battery level on two topics")
@@ -208,7 +209,7 @@ struct TagFactsTests {
         let scene = Scene()
         let other = TagID.known("0001")
         #expect(scene.report(.gesture(.doubleTap), of: other) == [])
-        #expect(scene.handle(.sighting(other, TagSighting(rssi: -1))) == [])
+        #expect(scene.handle(.sighting(2, TagSighting(rssi: -1))) == [])
     }
 
     @Test("stream touch samples without retaining them")
@@ -221,6 +222,6 @@ struct TagFactsTests {
                     + #""time":"2026-11-20T10:15:02.114Z"}"#
             ])
         #expect(scene.publications.last?.kind == .stream)
-        #expect(scene.publications.last?.qos == 0)
+        #expect(scene.publications.last?.message.qos == .atMostOnce)
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -232,10 +233,11 @@ struct TraceContextTests {
     func form() {
         var seen: Set<String> = []
         for boot in ["9f3c", "0000"] {
-            for tag in UInt16(1)...20 {
+            for tag in (UInt16(1)...20).map({ TagHandle(number: $0) }) {
                 for sequence in UInt64(1)...50 {
-                    let bytes = context(boot: boot).parent(tag: tag, sequence: sequence)
-                    let parent = String(decoding: bytes, as: UTF8.self)
+                    let property = context(boot: boot).parent(tag: tag, sequence: sequence)
+                    let parent = property.value
+                    #expect(property.name == "traceparent")
                     let parts = parent.split(separator: "-")
                     #expect(parts.map(\.count) == [2, 32, 16, 2])
                     #expect(parts.first == "00" && parts.last == "01")
@@ -271,16 +273,16 @@ struct TraceContextTests {
     func setting() {
         let scene = Scene.connected()
         scene.report(.gesture(.brushIn))
-        #expect(scene.publications.last?.traceParent == nil)
+        #expect(scene.publications.last?.message.userProperty == nil)
         var configuration = scene.state.configuration
         configuration.options.isTracing = true
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.report(.gesture(.brushIn))
-        let parent = scene.publications.last { $0.gesture.isGesture }?.traceParent
-        #expect(parent?.starts(with: "00-".utf8) == true)
+        let parent = scene.publications.last { $0.gesture.isGesture }?.message.userProperty?.value
+        #expect(parent?.hasPrefix("00-") == true)
         configuration.options.isTracing = false
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.report(.gesture(.brushIn))
-        #expect(scene.publications.last { $0.gesture.isGesture }?.traceParent == nil)
+        #expect(scene.publications.last { $0.gesture.isGesture }?.message.userProperty == nil)
     }
 }

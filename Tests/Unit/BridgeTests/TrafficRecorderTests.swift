@@ -1,6 +1,7 @@
 import GATTRecording
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -27,8 +28,8 @@ struct TrafficRecorderTests {
             Self.records(scene.handle(.traffic(.tag003R, .notified([0xC0, 1], on: .notify)))) == [
                 #"{"event":"notified","n":1,"on":"notify","t_us":2000,"tag":"003R","value":"c001"}"#
             ])
-        #expect(scene.publications.last?.kind == .stream && scene.publications.last?.qos == 0)
-        #expect(scene.handle(.traffic(Self.other.id, .connected)) == [])
+        #expect(scene.publications.last?.kind == .stream && scene.publications.last?.message.qos == .atMostOnce)
+        #expect(scene.handle(.traffic(2, .connected)) == [])
         #expect(
             Self.records(scene.handle(.traffic(.tag003R, .disconnected(reason: nil)))) == [
                 #"{"event":"disconnected","n":2,"reason":null,"t_us":2000,"tag":"003R"}"#

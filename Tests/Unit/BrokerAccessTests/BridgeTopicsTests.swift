@@ -1,5 +1,5 @@
 import Bridge
-import MQTT
+import MQTTTypes
 import Testing
 
 @testable import BrokerAccess

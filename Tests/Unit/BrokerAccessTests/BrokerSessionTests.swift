@@ -2,6 +2,7 @@ import CommandLine
 import EventLoop
 import Logging
 import MQTT
+import MQTTTypes
 import TestSupport
 import Testing
 import Time

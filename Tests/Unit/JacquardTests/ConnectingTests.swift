@@ -8,15 +8,18 @@ import Testing
 @Suite("Connecting a tag")
 struct ConnectingTests {
     @Test("merges requests that wait for an address: the rule `always` and a bond remain")
-    func merging() {
-        var pending = PendingConnection(rule: .oncePaired)
-        pending.join(.oncePaired, bonding: false)
-        #expect(pending.rule == .oncePaired)
-        #expect(!pending.bonding)
-        pending.join(.always, bonding: true)
-        pending.join(.oncePaired, bonding: false)
-        #expect(pending.rule == .always)
-        #expect(pending.bonding)
+    func merging() async throws {
+        try await onLoop {
+            let row = TagRow(TagHandle(number: 1), .desk)
+            var pending = PendingConnection(row: row, rule: .oncePaired, bonding: false)
+            pending.join(.oncePaired, bonding: false)
+            #expect(pending.rule == .oncePaired)
+            #expect(!pending.bonding)
+            pending.join(.always, bonding: true)
+            pending.join(.oncePaired, bonding: false)
+            #expect(pending.rule == .always)
+            #expect(pending.bonding)
+        }
     }
 
     @Test("passes the steps of the SDK from the request to the connection")
@@ -113,8 +116,8 @@ struct ConnectingTests {
             let stage = Stage()
             let address = stage.hear(1)
             stage.onEvent = { event in
-                guard case .tag(let identity, .connection(let connection)) = event else { return }
-                if connection.state == .preparingToConnect { stage.manager.disconnect(identity) }
+                guard case .tag(let tag, .connection(let connection)) = event else { return }
+                if connection.state == .preparingToConnect { stage.manager.disconnect(tag) }
             }
             _ = stage.said()
             stage.manager.connect(TagIdentity(address: address))
@@ -135,7 +138,7 @@ struct ConnectingTests {
                     "003R preparing: bluetoothPowerOff", "003R disconnected: bluetoothPowerOff", "central poweredOff",
                 ])
             var refusal: TagConnection?
-            stage.onEvent = { if case .tag(.desk, .connection(let connection)) = $0 { refusal = connection } }
+            stage.onEvent = { if case .tag(_, .connection(let connection)) = $0 { refusal = connection } }
             stage.manager.connect(.desk)
             #expect(stage.said() == ["003R disconnected: bluetoothPowerOff"])
             #expect(refusal?.attempt == 1 && refusal?.retryAt == nil)

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import MQTTTypes
 import TestSupport
 import Testing
 

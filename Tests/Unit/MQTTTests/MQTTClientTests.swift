@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import Logging
+import MQTTTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -108,8 +109,9 @@ struct MQTTClientTests {
             configuration.sessionExpiry = .zero
             let client = TestClient(configuration)
             try await client.connected()
-            let property = MQTTUserProperty("n", "v")
-            try client.client.publish(MQTTMessage(topic: "a", payload: []), ticket: 1, userProperty: property)
+            var message = MQTTMessage(topic: "a", payload: [])
+            message.userProperty = MQTTUserProperty("n", "v")
+            try client.client.publish(message, ticket: 1)
             try await until("the message") { server.received.last?.first == 0x30 }
             #expect(server.received.last == packet)
             await client.client.stop()

@@ -2,6 +2,7 @@ import Dispatch
 import EventLoop
 import Glibc
 import Logging
+import MQTTTypes
 import Synchronization
 import TestSupport
 import Testing

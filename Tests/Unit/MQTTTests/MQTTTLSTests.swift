@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import Logging
+import MQTTTypes
 import TestSupport
 import Testing
 

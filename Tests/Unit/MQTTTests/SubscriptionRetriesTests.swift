@@ -1,3 +1,4 @@
+import MQTTTypes
 import Testing
 import Time
 

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 /// A command without a final result.
@@ -109,7 +110,7 @@ struct Requester: Equatable, Sendable {
     private static let patience = Duration.milliseconds(250)
 
     init(
-        _ address: CommandAddress, _ message: IncomingMessage, _ responseTopic: ResponseTopic?, id: String?,
+        _ address: CommandAddress, _ message: MQTTMessage, _ responseTopic: ResponseTopic?, id: String?,
         isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0, at now: Timestamp
     ) {
         resultTopic = address.resultTopic
@@ -157,8 +158,8 @@ extension Requester {
             isReflex ? .event(lifetime: Self.reflexLifetime) : .result(lifetime: Self.lifetime)
         let result = Publication(topic: resultTopic, payload: payload, kind: kind)
         guard let responseTopic else { return [result] }
-        var answer = Publication(
-            topic: responseTopic.text, payload: payload, kind: kind, correlationData: correlationData)
+        var answer = Publication(topic: responseTopic.text, payload: payload, kind: kind)
+        answer.message.correlationData = correlationData
         answer.isForRequester = true
         return [result, answer]
     }

@@ -1,5 +1,6 @@
 import JSON
 public import JacquardProtocol
+import MQTTTypes
 
 extension Gesture {
     /// The `event_type` of the gesture.
@@ -88,24 +89,24 @@ struct GestureEncoder: Sendable {
     ///   - topic: the topic.
     ///   - name: the gesture.
     ///   - number: the gesture's number.
-    ///   - tag: the ``TagMirror/number`` of the tag.
+    ///   - tag: the tag.
     ///   - sequence: the gesture's `seq`.
     ///   - now: the current time.
     /// - Returns: the message.
     mutating func publication(
-        on topic: String, _ name: GestureName, number: UInt32, of tag: UInt16, sequence: UInt64, at now: Timestamp
+        on topic: String, _ name: GestureName, number: UInt32, of tag: TagHandle, sequence: UInt64, at now: Timestamp
     ) -> Publication {
         var publication = Publication(
             topic: topic, payload: payload(name, number: number, sequence: sequence, at: now),
             kind: .event(lifetime: lifetime), messageExpirySeconds: expirySeconds)
         publication.gesture = GestureMark(tag: tag, name: UInt8(truncatingIfNeeded: name.index), sequence: sequence)
-        if let tracing { publication.traceParent = tracing.parent(tag: tag, sequence: sequence) }
+        if let tracing { publication.message.userProperty = tracing.parent(tag: tag, sequence: sequence) }
         return publication
     }
 
     /// Returns the message of a chord.
     mutating func publication(
-        on topic: String, chord: String, of gestures: [UInt64], by tag: UInt16, sequence: UInt64, at now: Timestamp
+        on topic: String, chord: String, of gestures: [UInt64], by tag: TagHandle, sequence: UInt64, at now: Timestamp
     ) -> Publication {
         let document = ChordDocument(
             boot: boot, bridge: bridge, eventType: chord, gestures: gestures, sequence: sequence, time: now.text)
@@ -113,7 +114,7 @@ struct GestureEncoder: Sendable {
             topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: lifetime),
             messageExpirySeconds: expirySeconds)
         publication.gesture = GestureMark(tag: tag, name: chordNames.mark(of: chord), sequence: sequence)
-        if let tracing { publication.traceParent = tracing.parent(tag: tag, sequence: sequence) }
+        if let tracing { publication.message.userProperty = tracing.parent(tag: tag, sequence: sequence) }
         return publication
     }
 

@@ -71,13 +71,13 @@ extension BridgeState {
             if gear.contains(.led) { commands.append(.playLEDPattern(.haltAll, on: .gear)) }
             if gear.contains(.haptic) { commands.append(.playHaptic(.stop)) }
         }
-        return perform(commands, on: id) + publish(tags[position].findChanged(isOn: false))
+        return perform(commands, on: position) + publish(tags[position].findChanged(isOn: false))
     }
 
     /// Ends the blinking of a tag that was touched.
-    mutating func found(_ id: TagID) -> [BridgeAction] {
+    mutating func found(_ tag: TagHandle) -> [BridgeAction] {
         defer { updateDeadline() }
-        return tags.position(of: id).map { endFind(of: $0, isHalting: true) } ?? []
+        return tags.position(of: tag).map { endFind(of: $0, isHalting: true) } ?? []
     }
 
     /// Continues or ends the blinking of tags.
@@ -87,7 +87,7 @@ extension BridgeState {
         return rounds.flatMap { round -> [BridgeAction] in
             guard let position = tags.position(of: round.tag) else { return [] }
             let light = TagCommand.playLEDPattern(.finding(for: round.duration), on: .tag)
-            return perform([light], on: round.tag) + blinkGear(of: position, for: round.duration)
+            return perform([light], on: position) + blinkGear(of: position, for: round.duration)
         } + ended.compactMap(tags.position).flatMap { publish(tags[$0].findChanged(isOn: false)) }
     }
 
@@ -96,12 +96,12 @@ extension BridgeState {
         var commands: [TagCommand] = []
         if gear.contains(.led) { commands.append(.playLEDPattern(.finding(for: duration), on: .gear)) }
         if gear.contains(.haptic) { commands.append(.playHaptic(.finding(for: duration))) }
-        return perform(commands, on: tags[position].entry.id)
+        return perform(commands, on: position)
     }
 
     /// Sends commands whose results are ignored.
-    mutating func perform(_ commands: [TagCommand], on id: TagID) -> [BridgeAction] {
-        commands.map { .perform($0, on: id, token: pendingCommands.unusedToken()) }
+    mutating func perform(_ commands: [TagCommand], on position: Int) -> [BridgeAction] {
+        commands.map { .perform($0, on: tags[position].handle, token: pendingCommands.unusedToken()) }
     }
 }
 

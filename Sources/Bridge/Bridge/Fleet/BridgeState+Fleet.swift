@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 // MARK: Beats
@@ -14,7 +15,7 @@ extension BridgeState {
     }
 
     /// Handles a beat of this bridge or another one.
-    mutating func beat(of name: String, _ message: IncomingMessage, at now: Timestamp) -> [BridgeAction] {
+    mutating func beat(of name: String, _ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
         let name = ExactText(name)
         guard !message.isRetained,
             let effects = watch?.received(
@@ -64,7 +65,7 @@ extension BridgeState {
     }
 
     private func beat(_ number: UInt64) -> Publication {
-        Publication(topic: topics.beat, payload: Array("\(number)".utf8), qos: 0, kind: .stream)
+        .stream(topics.beat, payload: Array("\(number)".utf8))
     }
 
     private func beatTopics(_ names: [ExactText]) -> [String] {

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 
 // MARK: Commands to groups
 
@@ -11,7 +12,7 @@ extension BridgeState {
     /// Another bridge can have the same group and serves its own tags of it. A group that this bridge does not have is
     /// ignored.
     mutating func groupCommand(
-        _ name: String, to group: ExactText, _ message: IncomingMessage, at now: Timestamp
+        _ name: String, to group: ExactText, _ message: MQTTMessage, at now: Timestamp
     ) -> [BridgeAction] {
         groups.tags(of: group).flatMap { tag in
             let topic = topics.tag(tag).command(name)

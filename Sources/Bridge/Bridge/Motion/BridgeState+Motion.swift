@@ -24,7 +24,7 @@ extension BridgeState {
         let payload =
             stream.isBinary ? stream.batch.bytes : JSONText.bytes(of: MotionDataDocument(stream.batch, at: now))
         tags[position].motion.stream?.batch.end()
-        return [Publication(topic: tags[position].topics[.imuData], payload: payload, qos: 0, kind: .stream)]
+        return [.stream(tags[position].topics[.imuData], payload: payload)]
     }
 
     // MARK: Downloads
@@ -111,7 +111,7 @@ extension BridgeState {
     ) -> BridgeAction {
         let token = pendingCommands.unusedToken()
         tags[position].motion.errands[token] = errand
-        return .perform(command, on: tags[position].entry.id, token: token)
+        return .perform(command, on: tags[position].handle, token: token)
     }
 
     /// Handles the end of a command of the bridge's own.

@@ -1,3 +1,4 @@
+import MQTTTypes
 import Time
 
 /// The queued messages: facts and events in one queue, results in another.
@@ -101,7 +102,7 @@ struct Backlog: Sendable {
     }
 
     /// The queued gestures.
-    var gestures: [GestureMark] { messages.map(\.message.gesture).filter(\.isGesture) }
+    var gestures: [GestureMark] { messages.map(\.publication.gesture).filter(\.isGesture) }
 
     /// Returns the gestures that were dropped since the last call.
     mutating func takeDroppedGestures() -> [(gesture: GestureMark, outcome: GestureTrace.Outcome)] {
@@ -170,44 +171,45 @@ extension Backlog {
 
     private mutating func drop(_ waiting: Waiting, as outcome: GestureTrace.Outcome) {
         if waiting.isCorrection { return }
-        if waiting.message.gesture.isGesture { droppedGestures.append((waiting.message.gesture, outcome)) }
+        if waiting.publication.gesture.isGesture { droppedGestures.append((waiting.publication.gesture, outcome)) }
         if waiting.isResult {
             losses.results += 1
         } else {
-            losses.events[waiting.message.topic, default: 0] += 1
+            losses.events[waiting.publication.topic, default: 0] += 1
         }
     }
 }
 
 /// A queued or unacknowledged message with its expiry.
 struct Waiting: Equatable, Sendable {
-    var message: Publication
-    /// When the message expires.
+    var publication: Publication
+    /// When it expires.
     let expiry: Instant
     /// Whether it was in flight when the broker closed a connection, and may be the cause.
     var isSuspect = false
 
     /// Starts the message's lifetime.
-    init(_ message: Publication, at now: Instant) {
-        self.message = message
-        expiry = now + message.lifetime
+    init(_ publication: Publication, at now: Instant) {
+        self.publication = publication
+        expiry = now + publication.lifetime
     }
 
     func isExpired(at now: Instant) -> Bool { expiry <= now }
 
     /// Whether it is the result of a command.
     var isResult: Bool {
-        if case .result = message.kind { true } else { false }
+        if case .result = publication.kind { true } else { false }
     }
 
     /// Whether it is a fact of another bridge.
     var isCorrection: Bool {
-        if case .correction = message.kind { true } else { false }
+        if case .correction = publication.kind { true } else { false }
     }
 
     /// Estimated memory: the texts and a fixed overhead.
     var bytes: Int {
-        message.topic.utf8.count + message.payload.count + (message.correlationData?.count ?? 0) + Self.overhead
+        publication.topic.utf8.count + publication.payload.count
+            + (publication.message.correlationData?.count ?? 0) + Self.overhead
     }
 
     /// The message itself and the headers of its buffers.
@@ -215,10 +217,10 @@ struct Waiting: Equatable, Sendable {
 
     /// Returns the message with the rest of its lifetime as message expiry, in whole seconds, at least one.
     func shortened(at now: Instant) -> Publication {
-        guard let messageExpirySeconds = message.messageExpirySeconds else { return message }
+        guard let seconds = publication.message.messageExpirySeconds else { return publication }
         let milliseconds = max(1, (expiry - now).milliseconds)
-        var copy = message
-        copy.messageExpirySeconds = min(messageExpirySeconds, UInt32(clamping: (milliseconds + 999) / 1_000))
+        var copy = publication
+        copy.message.messageExpirySeconds = min(seconds, UInt32(clamping: (milliseconds + 999) / 1_000))
         return copy
     }
 }

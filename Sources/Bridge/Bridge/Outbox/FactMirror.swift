@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 
 /// The latest fact of each topic, in the order in which the topics first appeared.
 struct FactMirror: Sendable {
@@ -17,13 +18,13 @@ struct FactMirror: Sendable {
     /// has ten.
     private struct Fact {
         let payload: [UInt8]
-        let qos: UInt8
+        let qos: MQTTQoS
         var progress: Progress
         /// The index of its topic in ``order``.
         var place: Int
 
         func equals(_ publication: Publication) -> Bool {
-            qos == publication.qos && payload.isEqual(to: publication.payload)
+            qos == publication.message.qos && payload.isEqual(to: publication.payload)
         }
     }
 
@@ -53,7 +54,7 @@ struct FactMirror: Sendable {
         }
         guard let known = facts[topic] else {
             facts[topic] = Fact(
-                payload: publication.payload, qos: publication.qos, progress: .stale, place: order.count)
+                payload: publication.payload, qos: publication.message.qos, progress: .stale, place: order.count)
             order.append(topic)
             return !isWithheld(topic)
         }
@@ -61,7 +62,7 @@ struct FactMirror: Sendable {
         if isSettled, known.equals(publication) { return false }
         let isWaiting = known.progress == .waiting
         facts[topic] = Fact(
-            payload: publication.payload, qos: publication.qos, progress: isWaiting ? .waiting : .stale,
+            payload: publication.payload, qos: publication.message.qos, progress: isWaiting ? .waiting : .stale,
             place: known.place)
         return !isWaiting && !isWithheld(topic)
     }

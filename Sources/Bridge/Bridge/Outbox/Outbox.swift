@@ -1,3 +1,4 @@
+import MQTTTypes
 public import Time
 
 /// The outgoing messages: the current facts, and queued events and results.
@@ -137,17 +138,17 @@ public struct Outbox: Sendable {
         }
         var waiting = Waiting(publication, at: now)
         if publication.gesture.isGesture {
-            waiting.message.gesture.number = traces.begin(
+            waiting.publication.gesture.number = traces.begin(
                 publication.gesture, arrival() ?? GestureArrival(received: now, read: now), at: now)
         }
         guard hasRoom, waiting.isResult ? backlog.isEmpty : backlog.hasOnlyResults else {
-            traces.note(waiting.message.gesture.number, isConnected ? .waitedForWindow : .waitedForBroker)
+            traces.note(waiting.publication.gesture.number, isConnected ? .waitedForWindow : .waitedForBroker)
             backlog.append(waiting, isConnected: isConnected, at: now)
             traceDropped(at: now)
             updateIntake()
             return []
         }
-        return [delivery(waiting.message, message: waiting, at: now)]
+        return [delivery(waiting.publication, message: waiting, at: now)]
     }
 
     /// Keeps the facts of these topics up to date without publishing them, until ``republish(_:at:)``. Queued facts of these
@@ -205,7 +206,7 @@ public struct Outbox: Sendable {
         isConnected = false
         let messages = unacknowledged.all.compactMap { isClosedByBroker ? interrupted($0, at: now) : $0.message }
         for gesture in backlog.gestures { traces.note(gesture.number, .waitedForBroker) }
-        for message in messages { traces.interrupted(message.message.gesture.number) }
+        for message in messages { traces.interrupted(message.publication.gesture.number) }
         backlog.disconnected(unacknowledged: messages, at: now)
         traceDropped(at: now)
         unacknowledged.replaceAll([])
@@ -216,7 +217,9 @@ public struct Outbox: Sendable {
     ///
     /// - Returns: the topic, and whether it is a response topic chosen by the sender of a command.
     public func destination(of ticket: UInt64) -> (topic: String, isChosenByRequester: Bool)? {
-        unacknowledged.all.first { $0.ticket == ticket }.map { ($0.topic, $0.message?.message.isForRequester == true) }
+        unacknowledged.all.first { $0.ticket == ticket }.map {
+            ($0.topic, $0.message?.publication.isForRequester == true)
+        }
     }
 
     /// Handles an acknowledgement. Unknown tickets and those of earlier connections are ignored.
@@ -254,7 +257,7 @@ public struct Outbox: Sendable {
             } else if isCluster, delivery.message == nil, outcome == .acknowledged {
                 factAcknowledged(delivery, at: now)
             }
-            if let gesture = delivery.message?.message.gesture, gesture.isGesture {
+            if let gesture = delivery.message?.publication.gesture, gesture.isGesture {
                 traces.ended(gesture.number, outcome, reason: reason, at: now)
             }
         }
@@ -297,7 +300,7 @@ extension Outbox {
             factRetry.plan(at: now)
         }
         backlog.refused(delivery.topic)
-        if let gesture = delivery.message?.message.gesture { traces.ended(gesture.number, .closing, at: now) }
+        if let gesture = delivery.message?.publication.gesture { traces.ended(gesture.number, .closing, at: now) }
         return nil
     }
 
@@ -317,7 +320,7 @@ extension Outbox {
     private mutating func submitFact(_ fact: Publication, at now: Instant) -> [Delivery] {
         guard facts.keep(fact), isConnected else { return [] }
         let isAlone = unacknowledged.isEmpty || !facts.isSuspect(fact.topic)
-        if fact.qos == 0 || (hasRoom && isAlone && backlog.hasOnlyResults) {
+        if fact.message.qos == .atMostOnce || (hasRoom && isAlone && backlog.hasOnlyResults) {
             return delivery(factOf: fact.topic, at: now).map { [$0] } ?? []
         }
         backlog.append(factTopic: fact.topic)
@@ -380,7 +383,7 @@ extension Outbox {
     private mutating func delivery(
         _ publication: Publication, message: Waiting?, isSuspect: Bool = false, at now: Instant
     ) -> Delivery {
-        guard publication.qos > 0 else { return Delivery(ticket: nil, publication: publication) }
+        guard publication.message.qos != .atMostOnce else { return Delivery(ticket: nil, publication: publication) }
         lastTicket += 1
         if publication.gesture.isGesture { traces.delivered(publication.gesture.number, at: now) }
         unacknowledged.append(

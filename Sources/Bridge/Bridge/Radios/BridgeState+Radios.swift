@@ -13,8 +13,8 @@ public enum RadioEvent: Hashable, Sendable {
 
 extension BridgeState {
     /// Handles an event of the radios about a tag; ignored for an unknown tag.
-    mutating func radioReported(_ event: RadioEvent, about id: TagID, at now: Timestamp) -> [BridgeAction] {
-        guard let position = tags.position(of: id) else { return [] }
+    mutating func radioReported(_ event: RadioEvent, about tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
+        guard let position = tags.position(of: tag) else { return [] }
         switch event {
         case .received(let receptions):
             return publish(tags[position].received(receptions, at: now)) + [tags[position].store()].compactMap(\.self)

@@ -67,7 +67,7 @@ struct RawSet: TagRequest {
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard case .views(let views) = work else { return TagRequestOutcome() }
         tag.rare.rawViews = views
-        return TagRequestOutcome(actions: [.observeRawData(views, of: tag.entry.id)])
+        return TagRequestOutcome(actions: [.observeRawData(views, of: tag.handle)])
     }
 }
 
@@ -91,8 +91,7 @@ extension TagMirror {
     /// Publishes raw data that was requested.
     func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
         guard rare.rawViews.contains(view) else { return [] }
-        let payload = JSONText.bytes(of: RawDocument(bytes, view: view))
-        return [Publication(topic: topics[.raw], payload: payload, qos: 0, kind: .stream)]
+        return [.stream(topics[.raw], RawDocument(bytes, view: view))]
     }
 }
 
@@ -103,7 +102,7 @@ extension BridgeState {
         return tags.indices.compactMap { position in
             guard !tags[position].rare.rawViews.isEmpty else { return nil }
             tags[position].rare.rawViews = []
-            return .observeRawData([], of: tags[position].entry.id)
+            return .observeRawData([], of: tags[position].handle)
         }
     }
 }

@@ -61,6 +61,8 @@ enum BridgeRequestEffect: Sendable {
     case scan(ScanState.Event)
     /// A pairing changes.
     case pairing(PairingProgress.Event)
+    /// The driver pairs a tag, or checks its bond.
+    case pair(TagEntry, within: Duration, radio: String?, isCheck: Bool, token: UInt64)
     /// A tag is bonded: it is added, unless it is known.
     case paired(TagEntry, TagSighting)
     /// The driver begins or ends the removal of a tag's bond.

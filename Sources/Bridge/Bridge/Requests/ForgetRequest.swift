@@ -33,7 +33,8 @@ struct ForgetRequest: BridgeRequest {
     }
 
     func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.forgetting(entry.id, true), .action(.forget(entry.id, token: token))])
+        let action = bridge.handle(of: entry.id).map { BridgeRequestEffect.action(.forget($0, token: token)) }
+        return .underWay([.forgetting(entry.id, true)] + [action].compactMap(\.self))
     }
 
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {

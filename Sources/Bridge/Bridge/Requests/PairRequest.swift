@@ -71,9 +71,7 @@ struct PairRequest: BridgeRequest {
     }
 
     func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        let action = BridgeAction.pair(
-            serial: entry.serial, timeout: .seconds(seconds), radio: radio, isCheck: isCheck, token: token)
-        return .underWay(isCheck ? [.action(action)] : [.pairing(.began(entry)), .action(action)])
+        .underWay([.pair(entry, within: .seconds(seconds), radio: radio, isCheck: isCheck, token: token)])
     }
 
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {

@@ -24,11 +24,11 @@ struct TraceRequest: BridgeRequest {
         let position: Int? = if let id { try bridge.tagPosition(id) } else { nil }
         count = try arguments.integer("count", Self.counts) ?? 20
         tag = position.map { bridge.tags[$0].entry.id }
-        query = TraceQuery(tag: position.map { bridge.tags[$0].number }, sequence: sequence, count: count)
+        query = TraceQuery(tag: position.map { bridge.tags[$0].handle }, sequence: sequence, count: count)
     }
 
-    /// The ``TagMirror/number`` of the tag.
-    var number: UInt16? { query.tag }
+    /// The handle of the tag.
+    var handle: TagHandle? { query.tag }
 
     /// Whether one gesture is requested: then the result contains nothing else.
     var isForOneGesture: Bool { query.sequence != nil }

@@ -86,9 +86,7 @@ extension TagMirror {
     ) -> [Publication] {
         guard rareFacts.first?.slide != nil else { return [] }
         return change(&rare.slides[0]).map { event in
-            Publication(
-                topic: topics[.slide], payload: JSONText.bytes(of: SlideDocument(event, at: now)), qos: 0, kind: .stream
-            )
+            .stream(topics[.slide], SlideDocument(event, at: now))
         }
     }
 }
@@ -99,7 +97,7 @@ extension BridgeState {
         guard let slide = tags[position].rareFacts.first?.slide, slide.isRequested, slide.isKept, !slide.isOn,
             tags[position].isConnected
         else { return [] }
-        return perform([.setTouchMode(.continuous)], on: tags[position].entry.id)
+        return perform([.setTouchMode(.continuous)], on: position)
     }
 
     /// Does what has become due.
@@ -130,7 +128,7 @@ extension BridgeState {
     }
 
     private mutating func endSlide(of position: Int) -> [BridgeAction] {
-        perform([.setTouchMode(.gesture)], on: tags[position].entry.id)
+        perform([.setTouchMode(.gesture)], on: position)
     }
 }
 

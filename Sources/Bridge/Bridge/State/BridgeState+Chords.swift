@@ -43,7 +43,7 @@ extension BridgeState {
     /// - Returns: the actions.
     private mutating func occurred(_ events: [GestureEvent], on id: TagID, at now: Timestamp) -> [BridgeAction] {
         guard !events.isEmpty, let position = tags.position(of: id) else { return [] }
-        let (topic, tag) = (tags[position].topics.gesture, tags[position].number)
+        let (topic, tag) = (tags[position].topics.gesture, tags[position].handle)
         let commands = reflexTable.isEmpty ? [] : events.flatMap { reflexes(to: .event($0.name), of: id, at: now) }
         let publications = events.map { event in
             switch event {

@@ -1,12 +1,13 @@
 import HomeAssistant
 import JacquardProtocol
+import MQTTTypes
 import Text
 import Time
 
 // MARK: Receiving a command
 
 extension BridgeState {
-    mutating func received(_ message: IncomingMessage, at now: Timestamp) -> [BridgeAction] {
+    mutating func received(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
         if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
             return receivedFormerAnnouncement(message)
         }
@@ -60,7 +61,7 @@ extension BridgeState {
     }
 
     /// Handles a message that arrives after the decision to stop: rejects a command.
-    mutating func receivedWhileStopping(_ message: IncomingMessage, at now: Timestamp) -> [BridgeAction] {
+    mutating func receivedWhileStopping(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
         switch topics.subject(of: message.topic) {
         case .command, .groupCommand, .peerInfo, .peerState: received(message, at: now)
         default: []
@@ -84,7 +85,7 @@ extension BridgeState {
     ///   - now: the current time.
     /// - Returns: the actions.
     mutating func command(
-        _ address: CommandAddress, _ message: IncomingMessage, as member: GroupMember? = nil, at now: Timestamp
+        _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember? = nil, at now: Timestamp
     ) -> [BridgeAction] {
         let position = address.tag.flatMap { TagID($0) }.flatMap { tags.position(of: $0) }
         guard isForThisBridge(address, position, as: member) else { return [] }
@@ -159,7 +160,7 @@ extension BridgeState {
         _ receiver: Result<CommandReceiver, CommandFailure>,
         of position: Int?,
         _ payload: Result<CommandPayload, CommandFailure>,
-        _ message: IncomingMessage,
+        _ message: MQTTMessage,
         _ requester: Requester,
         publishesResult: Bool,
         at now: Timestamp
@@ -273,7 +274,7 @@ private enum CommandReceiver {
     }
 }
 
-extension IncomingMessage {
+extension MQTTMessage {
     /// Returns the additional topic for the result; nil for none.
     ///
     /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.

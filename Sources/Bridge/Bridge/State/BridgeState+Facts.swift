@@ -76,12 +76,38 @@ extension BridgeState {
         return [.stopScan(token: pendingCommands.unusedToken())] + publish(publications)
     }
 
+    /// Begins a pairing, or the check of a bond. The tag may be unknown until it is paired.
+    mutating func pair(
+        _ entry: TagEntry, within limit: Duration, radio: String?, isCheck: Bool, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction] {
+        let tag = handle(of: entry.id) ?? tags.newHandle()
+        let began = isCheck ? [] : pairingChanged(.began(entry, tag), at: now)
+        return publish(began) + [
+            .pair(tag, serial: entry.serial, timeout: limit, radio: radio, isCheck: isCheck, token: token)
+        ]
+    }
+
+    /// Handles a stage of a pairing; ignored for a tag that is not being paired.
+    mutating func pairingReached(_ stage: PairingStage, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
+        guard let serial = pairing.serial(of: tag) else { return [] }
+        return publish(pairingChanged(.reached(stage, serial: serial), at: now))
+    }
+
+    /// Handles an event of a pairing of a request.
+    mutating func pairingRequested(_ event: PairingProgress.Event, at now: Timestamp) -> [BridgeAction] {
+        var removal: [BridgeAction] = []
+        if case .failed(let entry, _) = event, let tag = pairing.tag(entry.serial), tags.position(of: tag) == nil {
+            removal = [.removeTag(tag)]
+        }
+        return publish(pairingChanged(event, at: now)) + removal
+    }
+
     /// Handles an event of a pairing.
     mutating func pairingChanged(_ pairingEvent: PairingProgress.Event, at now: Timestamp) -> [Publication] {
         guard pairing.handle(pairingEvent, at: now) else { return [] }
         let event: Publication? =
             switch pairingEvent {
-            case .began(let entry): event(.pairStarted, id: entry.id, serial: entry.serial, at: now)
+            case .began(let entry, _): event(.pairStarted, id: entry.id, serial: entry.serial, at: now)
             case .reached(.found(let address), let serial): event(.pairFound, serial: serial, address: address, at: now)
             case .reached(.pairing, let serial): event(.pairPairing, serial: serial, at: now)
             case .reached(.connecting, let serial): event(.pairConnecting, serial: serial, at: now)

@@ -8,12 +8,12 @@ extension BridgeState {
         var actions: [BridgeAction] = []
         guard let goal = tags[position].link.reachedGoal else { return [] }
         for token in pendingCommands.waiting(for: tags[position].entry.id, goal) {
-            guard let pending = pendingCommands.command(token), case .tag(let id, let request) = pending.work else {
+            guard let pending = pendingCommands.command(token), case .tag(_, let request) = pending.work else {
                 continue
             }
             if let command = request.command {
                 pendingCommands.sent(token, at: now)
-                actions.append(.perform(command, on: id, token: token, isFirst: pending.isReflex))
+                actions.append(.perform(command, on: tags[position].handle, token: token, isFirst: pending.isReflex))
             } else {
                 if goal == .connected { pendingCommands.publishResult(of: token) }
                 actions += succeeded(token, .done, of: position, at: now)
@@ -70,7 +70,7 @@ extension BridgeState {
         var actions = publish(results, outcome.publications)
         if !announcement.isEmpty { actions += publish(announcement) }
         if !outcome.actions.isEmpty { actions += outcome.actions }
-        if !outcome.commands.isEmpty { actions += perform(outcome.commands, on: tags[position].entry.id) }
+        if !outcome.commands.isEmpty { actions += perform(outcome.commands, on: position) }
         if let change = outcome.find { actions += findChanged(change, of: position, at: now) }
         return settled.isEmpty ? actions : actions + settled
     }
@@ -219,7 +219,9 @@ extension BridgeState {
         switch effect {
         case .action(let action): return [action]
         case .scan(let event): return publish(scanChanged(event, at: now))
-        case .pairing(let event): return publish(pairingChanged(event, at: now))
+        case .pairing(let event): return pairingRequested(event, at: now)
+        case .pair(let entry, let timeout, let radio, let isCheck, let token):
+            return pair(entry, within: timeout, radio: radio, isCheck: isCheck, token: token, at: now)
         case .paired(let entry, let sighting): return paired(entry, sighting, at: now)
         case .forgetting(let id, let isForgetting):
             departures.setForgetting(id, isForgetting)

@@ -1,13 +1,14 @@
 import HomeAssistant
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 // MARK: Events of tags
 
 extension BridgeState {
-    mutating func tagReported(_ event: TagEvent, by id: TagID, at now: Timestamp) -> [BridgeAction] {
-        guard let position = tags.position(of: id) else { return [] }
+    mutating func tagReported(_ event: TagEvent, by tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
+        guard let position = tags.position(of: tag) else { return [] }
         if case .commandEnded(let token, let result) = event {
             return commandEnded(token, result, of: position, at: now)
         }
@@ -18,9 +19,9 @@ extension BridgeState {
         let publications = tags[position].handle(event, at: now)
         if let incident = TagIncidents.Kind(
             event, wasConnected: wasConnected, isConnected: tags[position].isConnected,
-            isForgetting: departures.isForgetting(id))
+            isForgetting: departures.isForgetting(tags[position].entry.id))
         {
-            incidents.add(incident, of: tags[position].number, at: now.instant)
+            incidents.add(incident, of: tag, at: now.instant)
         }
         if let requestedAt, !wasConnected, tags[position].isConnected {
             connectDurations.observe(from: requestedAt, to: now.instant)
@@ -30,7 +31,7 @@ extension BridgeState {
         switch event {
         case .connection:
             let isChanged = tags[position].isConnected != wasConnected
-            if wasConnected, isChanged { pendingCommands.refused.remove(id) }
+            if wasConnected, isChanged { pendingCommands.refused.remove(tags[position].entry.id) }
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
             let counts = isChanged ? listsChanged(at: now) : []
             let lost = wasConnected && isChanged && !finds.isEmpty ? endFind(of: position, isHalting: false) : []
@@ -62,8 +63,8 @@ extension BridgeState {
     /// With more tags, the lists of tags are published once per millisecond and tag at most.
     private static let manyTags = 50
 
-    mutating func sighted(_ id: TagID, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
-        guard let position = tags.position(of: id) else { return [] }
+    mutating func sighted(_ tag: TagHandle, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
+        guard let position = tags.position(of: tag) else { return [] }
         let name = tags[position].sighting.name
         let publications = tags[position].sighted(sighting, at: now)
         let announcement = tags[position].sighting.name == name ? [] : discoveryFacts(ofTag: position)
@@ -76,9 +77,7 @@ extension BridgeState {
         let publications = found(tag, at: now) + (pairing.received(tag.serial) ? pairingFact : [])
         guard !tag.isConnected, scan.admits(tag.address) else { return publish(publications) }
         let document = AdvertisementDocument(tag, isKnown: tags.contains(serial: tag.serial))
-        let advertisement = Publication(
-            topic: topics.advertisement, payload: JSONText.bytes(of: document), qos: 0, kind: .stream)
-        return publish([advertisement] + publications)
+        return publish([.stream(topics.advertisement, document)] + publications)
     }
 
     /// Adds a tag to the list of found tags. Publishes the list now, or after the minimum interval of one second.
@@ -139,13 +138,16 @@ extension BridgeState {
         var tag = TagMirror(
             entry, record: record, sighting: sighting, isOutOfService: stack.isOutOfService, in: tagContext, at: now)
         let stored = tag.storeAlways()
+        tag.handle = pairing.tag(entry.serial) ?? tags.newHandle()
         tags.append(tag)
         tagListChanged()
         let scope = rescope([tags.count - 1], at: now)
         let announcement = discoveryFacts(ofTag: tags.count - 1) + [connectedTagsFact]
         let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement + healthChanged(at: now))
-        return emptied + scope.narrowing + facts + scope.widening + [.addTag(entry), stored]
-            + settle(tags.count - 1, at: now)
+        return emptied + scope.narrowing + facts + scope.widening + [
+            .addTag(tag.handle, entry, lastAddress: record?.address)
+        ]
+            + (sighting == nil ? [] : [.reportAgain(tag.handle)]) + [stored] + settle(tags.count - 1, at: now)
     }
 
     mutating func change(_ entry: TagEntry, at now: Timestamp) -> [BridgeAction] {
@@ -165,7 +167,7 @@ extension BridgeState {
 extension BridgeState {
     mutating func release(_ id: TagID, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: id) else { return [] }
-        return [.disconnect(id)] + depart(position, publishing: [], for: nil, at: now)
+        return [.disconnect(tags[position].handle)] + depart(position, publishing: [], for: nil, at: now)
     }
 
     /// Handles a removed bond: removes the tag, its discovery immediately and its topics a second later.
@@ -179,7 +181,7 @@ extension BridgeState {
         let request = Departure.Request(token: token, data: CommandData(document))
         if let position {
             // A reload may have listed the tag again meanwhile, and it may be connected again.
-            return [.disconnect(entry.id)] + depart(position, publishing: [event], for: request, at: now)
+            return [.disconnect(tags[position].handle)] + depart(position, publishing: [event], for: request, at: now)
         }
         // The tag was already removed: the result follows when its topics are cleared.
         let isDeparting = departures.join(request, serial: entry.serial)
@@ -210,7 +212,7 @@ extension BridgeState {
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
-        return gestures + refused + recording + [.removeTag(id)] + withheld + released
+        return gestures + refused + recording + [.removeTag(tag.handle)] + withheld + released
             + publish(events + [infoFact] + discovery + healthChanged(at: now))
     }
 
@@ -276,7 +278,7 @@ extension BridgeState {
     }
 
     /// Withdraws a former announcement of the device form that is still retained.
-    mutating func receivedFormerAnnouncement(_ message: IncomingMessage) -> [BridgeAction] {
+    mutating func receivedFormerAnnouncement(_ message: MQTTMessage) -> [BridgeAction] {
         formerAnnouncements.remove(message.topic)
         let withdrawal = message.payload.isEmpty ? [] : publish([.noFact(message.topic)])
         return [.unsubscribe([message.topic])] + withdrawal

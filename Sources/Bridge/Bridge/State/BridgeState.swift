@@ -1,5 +1,6 @@
 import HomeAssistant
-import JacquardProtocol
+public import JacquardProtocol
+public import MQTTTypes
 public import Time
 
 /// The bridge's state machine: known tags, pending commands and published facts.
@@ -142,17 +143,21 @@ public struct BridgeState: ~Copyable {
     }
 
     /// The subscriptions of the bridge.
-    public var subscriptions: [(filter: String, qos: UInt8)] {
-        (topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters).map { ($0, 1) }
+    public var subscriptions: [(filter: String, qos: MQTTQoS)] {
+        (topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters).map { ($0, .atLeastOnce) }
     }
 
     /// The will message, which the broker publishes when the connection is lost.
     public var will: Publication { .fact(topics.state, word: "offline") }
 
-    /// The known tags, each with its latest address.
-    public var knownTags: [(entry: TagEntry, address: String?)] {
-        tags.map { ($0.entry, $0.sighting.address) }
-    }
+    /// The known tags.
+    public var knownTags: [(handle: TagHandle, entry: TagEntry)] { tags.map { ($0.handle, $0.entry) } }
+
+    /// Returns the id of a tag; nil for an unknown one.
+    public func id(of tag: TagHandle) -> TagID? { tags.position(of: tag).map { tags[$0].entry.id } }
+
+    /// Returns the handle of a tag; nil for an unknown id.
+    public func handle(of id: TagID) -> TagHandle? { tags.position(of: id).map { tags[$0].handle } }
 }
 
 // MARK: Events
@@ -171,9 +176,9 @@ extension BridgeState {
             return []
         }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
-        if case .tag(let id, .gesture(let gesture)) = event {
-            let actions = self.gesture(gesture, of: id, at: now)
-            return finds.isEmpty ? actions : actions + found(id)
+        if case .tag(let tag, .gesture(let gesture)) = event {
+            let actions = self.gesture(gesture, of: tag, at: now)
+            return finds.isEmpty ? actions : actions + found(tag)
         }
         defer { deadline = shutdown == nil ? nextDeadline() : nil }
         return actions(for: event, at: now)
@@ -191,12 +196,12 @@ extension BridgeState {
         case .tagAdded(let entry, let record): add(entry, record: record, at: now)
         case .tagChanged(let entry): change(entry, at: now)
         case .tagRemoved(let id): release(id, at: now)
-        case .tag(let id, let event): tagReported(event, by: id, at: now)
-        case .sighting(let id, let sighting): sighted(id, sighting, at: now)
+        case .tag(let tag, let event): tagReported(event, by: tag, at: now)
+        case .sighting(let tag, let sighting): sighted(tag, sighting, at: now)
         case .advertisement(let tag): advertised(tag, at: now)
         case .duplicateSerial(let serial, let addresses): duplicateSerial(serial, at: addresses, at: now)
-        case .pairing(let serial, let stage): publish(pairingChanged(.reached(stage, serial: serial), at: now))
-        case .radio(let id, let event): radioReported(event, about: id, at: now)
+        case .pairing(let tag, let stage): pairingReached(stage, of: tag, at: now)
+        case .radio(let tag, let event): radioReported(event, about: tag, at: now)
         case .bluetooth(let state): bluetoothChanged(to: state, at: now)
         case .adapters(let list): adaptersChanged(to: list, at: now)
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
@@ -214,23 +219,23 @@ extension BridgeState {
         case .messagesLost(let losses): lost(losses, at: now)
         case .logged(let entries, let omitted): publish(logged(entries, omitted: omitted, at: now))
         case .motionFile(let id, let event): motionFile(id, event, at: now)
-        case .traffic(let id, let event): traffic(event, of: id, at: now)
+        case .traffic(let tag, let event): traffic(event, of: tag, at: now)
         }
     }
 
     /// Encodes without an encoder, and updates the deadline only if a throttled publication of statistics starts or
     /// ends.
-    private mutating func gesture(_ gesture: Gesture, of id: TagID, at now: Timestamp) -> [BridgeAction] {
+    private mutating func gesture(_ gesture: Gesture, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
         let name = GestureName(gesture)
-        guard let count = tags.countGesture(name, of: id, at: now) else { return [] }
+        guard let count = tags.countGesture(name, of: tag, at: now) else { return [] }
         guard chords.isEmpty, reflexTable.isEmpty else {
             defer { deadline = nextDeadline() }
             let made = MadeGesture(gesture: gesture, sequence: count.sequence, at: now)
-            return chordGesture(made, of: id, at: now) + publish(count.stats)
+            return chordGesture(made, of: tags[count.position].entry.id, at: now) + publish(count.stats)
         }
         if count.isDeadlineChanged { deadline = nextDeadline() }
         let publication = gestures.publication(
-            on: count.topic, name, number: gesture.rawValue, of: count.number, sequence: count.sequence, at: now)
+            on: count.topic, name, number: gesture.rawValue, of: tag, sequence: count.sequence, at: now)
         return count.stats.isEmpty ? [.publish(publication)] : publish([publication] + count.stats)
     }
 

@@ -208,7 +208,7 @@ extension BridgeState {
     }
 
     private func logPublication(_ document: LogDocument) -> Publication {
-        Publication(topic: topics.log, payload: JSONText.bytes(of: document), qos: 0, kind: .stream)
+        .stream(topics.log, document)
     }
 }
 

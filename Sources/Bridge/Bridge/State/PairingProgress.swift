@@ -1,3 +1,4 @@
+import JacquardProtocol
 import Text
 import Time
 
@@ -13,7 +14,7 @@ struct PairingProgress: Sendable {
         /// The serial of the next request was set or cleared.
         case requestSerial(String?)
         /// The driver pairs a tag.
-        case began(TagEntry)
+        case began(TagEntry, TagHandle)
         /// A pairing has reached a stage.
         case reached(PairingStage, serial: String)
         /// The tag is bonded.
@@ -35,8 +36,8 @@ struct PairingProgress: Sendable {
     private(set) var time: Timestamp?
     /// A received serial that a person can mistake for the one that is searched for.
     private var similarSerial: String?
-    /// The serials of the tags that are being paired.
-    private var active: Set<String> = []
+    /// The tags that are being paired, by their serials.
+    private var active: [String: TagHandle] = [:]
 
     /// How long a failed pairing is shown.
     private static let memory = Duration.seconds(600)
@@ -58,7 +59,13 @@ struct PairingProgress: Sendable {
     var isEmpty: Bool { active.isEmpty }
 
     /// Returns whether a tag is being paired.
-    func isPairing(_ serial: String) -> Bool { active.contains(serial) }
+    func isPairing(_ serial: String) -> Bool { active[serial] != nil }
+
+    /// Returns the tag with a serial that is being paired; nil if there is none.
+    func tag(_ serial: String) -> TagHandle? { active[serial] }
+
+    /// Returns the serial of a tag that is being paired; nil for any other.
+    func serial(of tag: TagHandle) -> String? { active.first { $0.value == tag }?.key }
 
     /// Handles an event.
     ///
@@ -67,21 +74,21 @@ struct PairingProgress: Sendable {
     mutating func handle(_ event: Event, at now: Timestamp) -> Bool {
         switch event {
         case .requestSerial(let serial): setRequestSerial(serial, at: now)
-        case .began(let entry):
-            active.insert(entry.serial)
+        case .began(let entry, let tag):
+            active[entry.serial] = tag
             set(.searching, serial: entry.serial, at: now)
             (address, similarSerial) = (nil, nil)
         case .reached(let stage, let serial):
             guard isPairing(serial) else { return false }
             reached(stage, serial: serial, at: now)
         case .succeeded(let entry, let address):
-            active.remove(entry.serial)
+            active[entry.serial] = nil
             set(.paired, serial: entry.serial, at: now)
             self.address = address
             // The serial is not used for another request.
             if requestSerial == entry.serial { requestSerial = nil }
         case .failed(let entry, let failure):
-            active.remove(entry.serial)
+            active[entry.serial] = nil
             fail(failure, serial: entry.serial, at: now)
         case .refused(let failure):
             guard isEmpty else { return false }

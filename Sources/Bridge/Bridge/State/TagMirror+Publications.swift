@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import MQTTTypes
 
 /// The tag's publications.
 extension TagMirror {
@@ -52,7 +53,7 @@ extension TagMirror {
     var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(tagLED).bytes, kind: .fact) }
 
     var rssiFact: Publication {
-        .fact(topics[.rssi], word: sighting.rssi.map(String.init) ?? "null", qos: 0)
+        .fact(topics[.rssi], word: sighting.rssi.map(String.init) ?? "null", qos: .atMostOnce)
     }
 
     func statsFact(at now: Timestamp) -> Publication {
@@ -60,7 +61,6 @@ extension TagMirror {
     }
 
     func touchSample(_ touch: TouchData, at now: Timestamp) -> Publication {
-        Publication(
-            topic: topics[.touch], payload: JSONText.bytes(of: TouchDocument(touch, at: now)), qos: 0, kind: .stream)
+        .stream(topics[.touch], TouchDocument(touch, at: now))
     }
 }

@@ -5,8 +5,8 @@ import Time
 struct TagMirror: Sendable {
     private(set) var entry: TagEntry
     let topics: TagTopics
-    /// Identifies the tag in traces; set by ``TagTable``.
-    var number: UInt16 = 0
+    /// Set by ``TagTable``.
+    var handle = TagHandle.none
     /// The bridge's instance name.
     let bridge: String
     /// The names of the chords that the tag can make.
@@ -256,11 +256,11 @@ extension TagMirror {
     /// read a property.
     mutating func countGesture(
         _ name: GestureName, at now: Timestamp
-    ) -> (sequence: UInt64, number: UInt16, topic: String) {
+    ) -> (sequence: UInt64, topic: String) {
         lastSeen = now
         counters.lastSequence += 1
         counters.gestures.add(name)
-        return (counters.lastSequence, number, topics.gesture)
+        return (counters.lastSequence, topics.gesture)
     }
 
     /// Counts chords, and returns the statistics if they are to be published now.
@@ -446,7 +446,7 @@ extension TagMirror {
         let settlement = link.settle(at: now)
         var actions: [BridgeAction] = []
         if let isToConnect = settlement.isToConnect {
-            actions.append(isToConnect ? .connect(entry.id) : .disconnect(entry.id))
+            actions.append(isToConnect ? .connect(handle) : .disconnect(handle))
         }
         if settlement.isDisconnected {
             actions += [.publish(availabilityFact), .publish(connectionFact(at: now))]

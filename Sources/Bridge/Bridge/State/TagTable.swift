@@ -1,20 +1,20 @@
 import JacquardProtocol
 import Time
 
-/// The bridge's tags: a list with an index by id, and the next deadline of each tag.
+/// The bridge's tags: a list with an index by handle and by id, and the next deadline of each tag.
 ///
 /// Each change of a tag through the subscript updates its deadline.
 struct TagTable: RandomAccessCollection, Sendable {
     private var tags: [TagMirror]
+    /// The indices by the number of the handle; nil for one that is not used.
+    private var positionsByNumber: [Int32?] = []
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
-
-    /// The number of the latest tag. Wraps after 65,535 added tags.
-    private var lastNumber: UInt16 = 0
+    private var lastHandle = TagHandle.none
 
     init(_ tags: [TagMirror]) {
         self.tags = tags
-        for position in tags.indices { number(position) }
+        for position in tags.indices { self.tags[position].handle = newHandle() }
         rebuildIndex()
     }
 
@@ -48,8 +48,20 @@ struct TagTable: RandomAccessCollection, Sendable {
     /// The earliest deadline of all tags.
     var deadline: Instant? { deadlines.next }
 
+    /// Returns the index of a tag; nil for a handle that is not used.
+    func position(of handle: TagHandle) -> Int? {
+        let number = Int(handle.number)
+        return number < positionsByNumber.count ? positionsByNumber[number].map { Int($0) } : nil
+    }
+
     /// Returns the index of a tag; nil for an unknown id.
     func position(of id: TagID) -> Int? { positions[id] }
+
+    /// Returns a handle for a tag that is added, now or later.
+    mutating func newHandle() -> TagHandle {
+        lastHandle = lastHandle.next(in: TagHandle.ofBridge) { position(of: $0) != nil }
+        return lastHandle
+    }
 
     /// Returns the indices of the tags whose deadline has passed, in order.
     func due(at now: Instant) -> [Int] { deadlines.tags(dueAt: now) }
@@ -60,9 +72,9 @@ struct TagTable: RandomAccessCollection, Sendable {
     /// Returns whether several tags have a serial, each with its own id.
     func isShared(serial: String) -> Bool { count { $0.entry.serial == serial } > 1 }
 
+    /// Adds a tag that has a handle.
     mutating func append(_ tag: TagMirror) {
         tags.append(tag)
-        number(tags.count - 1)
         rebuildIndex()
     }
 
@@ -75,23 +87,23 @@ struct TagTable: RandomAccessCollection, Sendable {
     /// ends.
     ///
     /// - Returns: nil for an unknown tag.
-    mutating func countGesture(_ name: GestureName, of id: TagID, at now: Timestamp) -> GestureCount? {
-        guard let position = positions[id] else { return nil }
+    mutating func countGesture(_ name: GestureName, of handle: TagHandle, at now: Timestamp) -> GestureCount? {
+        guard let position = position(of: handle) else { return nil }
         let wasHolding = tags[position].isHoldingStats
-        let (sequence, number, topic) = tags[position].countGesture(name, at: now)
+        let (sequence, topic) = tags[position].countGesture(name, at: now)
         let stats = tags[position].statsChanged(at: now)
         let isDeadlineChanged = tags[position].isHoldingStats != wasHolding
         if isDeadlineChanged { deadlines.set(tags[position].nextDeadline(), of: position) }
         return GestureCount(
-            topic: topic, number: number, sequence: sequence, stats: stats, isDeadlineChanged: isDeadlineChanged)
+            position: position, topic: topic, sequence: sequence, stats: stats, isDeadlineChanged: isDeadlineChanged)
     }
 
     /// A counted gesture.
     struct GestureCount {
+        /// The index of the tag.
+        let position: Int
         /// The topic of the tag's gestures.
         let topic: String
-        /// The tag's ``TagMirror/number``.
-        let number: UInt16
         /// The gesture's sequence number.
         let sequence: UInt64
         /// The statistics, if they are to be published now.
@@ -107,11 +119,6 @@ struct TagTable: RandomAccessCollection, Sendable {
         tags[position].requestContext(settings)
     }
 
-    private mutating func number(_ position: Int) {
-        lastNumber &+= 1
-        tags[position].number = lastNumber
-    }
-
     /// Each of many tags publishes its statistics less often, so that those of all tags are at most about fifty documents
     /// a second: with 400 tags they would be more than a quarter of all messages.
     private var statsInterval: Duration { .milliseconds(Swift.max(1_000, 20 * tags.count)) }
@@ -119,6 +126,9 @@ struct TagTable: RandomAccessCollection, Sendable {
     private mutating func rebuildIndex() {
         let interval = statsInterval
         for position in tags.indices { tags[position].setStatsInterval(interval) }
+        positionsByNumber = Array(repeating: nil, count: 1 + (tags.map { Int($0.handle.number) }.max() ?? 0))
+        for position in tags.indices { positionsByNumber[Int(tags[position].handle.number)] = Int32(position) }
+        positionsByNumber[0] = nil
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
         for position in tags.indices { deadlines.set(tags[position].nextDeadline(), of: position) }

@@ -95,15 +95,13 @@ extension BridgeState {
     /// Begins a recording.
     mutating func beginRecording(_ tag: TagID, for duration: Duration, at now: Timestamp) -> [BridgeAction] {
         recorder.begin(tag, for: duration, at: now)
-        return [.recordTraffic(of: tag)]
+        return [.recordTraffic(of: handle(of: tag))]
     }
 
     /// Publishes an event of the Bluetooth traffic, and ends the recording at its maximum size.
-    mutating func traffic(_ event: TrafficRecord.Event, of tag: TagID, at now: Timestamp) -> [BridgeAction] {
-        guard let document = recorder.take(event, of: tag, at: now) else { return [] }
-        let publication = Publication(
-            topic: topics.gatt, payload: JSONText.bytes(of: document), qos: 0, kind: .stream)
-        return publish([publication]) + (recorder.isFull ? endRecording(.size, at: now) : [])
+    mutating func traffic(_ event: TrafficRecord.Event, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
+        guard let id = id(of: tag), let document = recorder.take(event, of: id, at: now) else { return [] }
+        return publish([.stream(topics.gatt, document)]) + (recorder.isFull ? endRecording(.size, at: now) : [])
     }
 
     /// Ends the recording, if there is one.

@@ -56,8 +56,8 @@ public struct GestureTrace: Hashable, Sendable {
     var ended = Self.never
     /// The gesture's `seq`, modulo 2^32.
     let sequence: UInt32
-    /// The ``TagMirror/number`` of the tag.
-    let tag: UInt16
+    /// The tag.
+    let tag: TagHandle
     /// The ``GestureName/index`` of the name, or the mark of ``ChordNames``.
     let name: UInt8
     /// How the delivery has ended.
@@ -144,24 +144,24 @@ struct GestureMark: Hashable, Sendable {
     var number: UInt32 = 0
     /// The gesture's `seq`, modulo 2^32.
     let sequence: UInt32
-    /// The ``TagMirror/number`` of the tag; 0: no gesture.
-    let tag: UInt16
+    /// The tag; none: no gesture.
+    let tag: TagHandle
     /// The ``GestureName/index`` of the name, or the mark of ``ChordNames``.
     let name: UInt8
     /// Whether the gesture was held back, because it could have become part of an exclusive chord.
     private(set) var isHeld = false
 
     /// No gesture.
-    static let none = GestureMark(tag: 0, name: 0, sequence: 0)
+    static let none = GestureMark(tag: .none, name: 0, sequence: 0)
 
-    init(tag: UInt16, name: UInt8, sequence: UInt64) {
+    init(tag: TagHandle, name: UInt8, sequence: UInt64) {
         self.sequence = UInt32(truncatingIfNeeded: sequence)
         self.tag = tag
         self.name = name
     }
 
     /// Whether there is a gesture.
-    var isGesture: Bool { tag != 0 }
+    var isGesture: Bool { tag != .none }
 
     /// The gesture is released after it was held back.
     mutating func hold(from start: Instant, to end: Instant) {

@@ -1,9 +1,10 @@
+import JacquardProtocol
 import Time
 
 /// A selection of traces, newest last.
 public struct TraceQuery: Hashable, Sendable {
-    /// The ``TagMirror/number`` of the tag; nil: all tags.
-    let tag: UInt16?
+    /// nil: all tags.
+    let tag: TagHandle?
     /// The `seq` of a gesture; nil: all gestures.
     let sequence: UInt32?
     /// How many of the latest.

@@ -15,8 +15,7 @@ struct TagIncidents: Sendable {
 
     /// An incident of a tag.
     struct Incident: Hashable, Sendable {
-        /// The ``TagMirror/number`` of the tag.
-        let tag: UInt16
+        let tag: TagHandle
         let kind: Kind
         let time: Instant
     }
@@ -24,12 +23,12 @@ struct TagIncidents: Sendable {
     private var ring = TraceRing<Incident>(capacity: 128)
 
     /// Adds an incident.
-    mutating func add(_ kind: Kind, of tag: UInt16, at now: Instant) {
+    mutating func add(_ kind: Kind, of tag: TagHandle, at now: Instant) {
         _ = ring.append(Incident(tag: tag, kind: kind, time: now))
     }
 
     /// Returns the latest incidents of a tag, or of all for nil; oldest first.
-    func latest(of tag: UInt16?, _ count: Int) -> [Incident] {
+    func latest(of tag: TagHandle?, _ count: Int) -> [Incident] {
         ring.latest(count) { tag == nil || $0.tag == tag }
     }
 }

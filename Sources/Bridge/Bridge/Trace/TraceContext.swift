@@ -1,3 +1,5 @@
+import JacquardProtocol
+import MQTTTypes
 import Text
 import Time
 
@@ -17,21 +19,22 @@ struct TraceContext: Sendable {
     }
 
     /// Returns the trace id of a gesture: 32 hexadecimal digits.
-    func traceID(tag: UInt16, sequence: UInt64) -> String {
+    func traceID(tag: TagHandle, sequence: UInt64) -> String {
         var numbers = numbers(tag, sequence)
         return Self.hexadecimal([start, numbers.next()])
     }
 
-    /// Returns the `traceparent` of a gesture: version, trace id, span id, and the flag "sampled".
-    func parent(tag: UInt16, sequence: UInt64) -> [UInt8] {
+    /// Returns the `traceparent` of a gesture: version, trace id, span id, and the flag "sampled". Source of its place: W3C "Trace
+    /// Context: MQTT protocol", section 4.
+    func parent(tag: TagHandle, sequence: UInt64) -> MQTTUserProperty {
         var numbers = numbers(tag, sequence)
         // Zero is not allowed as a span id.
         let trace = Self.hexadecimal([start, numbers.next()])
-        return Array("00-\(trace)-\(Self.hexadecimal([max(1, numbers.next())]))-01".utf8)
+        return MQTTUserProperty("traceparent", "00-\(trace)-\(Self.hexadecimal([max(1, numbers.next())]))-01")
     }
 
-    private func numbers(_ tag: UInt16, _ sequence: UInt64) -> SplitMix {
-        SplitMix(seed: start ^ (UInt64(tag) << 48) ^ sequence)
+    private func numbers(_ tag: TagHandle, _ sequence: UInt64) -> SplitMix {
+        SplitMix(seed: start ^ (UInt64(tag.number) << 48) ^ sequence)
     }
 
     private static func hexadecimal(_ numbers: [UInt64]) -> String {

@@ -15,7 +15,7 @@ struct TraceDocument: Encodable {
 
     init(_ request: TraceRequest, _ gestures: [GestureTrace], of bridge: borrowing BridgeState, at now: Timestamp) {
         let tags = bridge.tags.filter { request.tag == nil ? !$0.isConnected : $0.entry.id == request.tag }
-        let ids = Dictionary(bridge.tags.map { ($0.number, $0.entry.id.text) }) { first, _ in first }
+        let ids = Dictionary(bridge.tags.map { ($0.handle, $0.entry.id.text) }) { first, _ in first }
         let (tracing, names) = (bridge.tracing, bridge.gestures.chordNames)
         let clock = bridge.traceClock.checked(at: now)
         self.gestures = gestures.compactMap { trace in
@@ -28,7 +28,7 @@ struct TraceDocument: Encodable {
         }
         commands = bridge.pendingCommands.traces.latest(of: request.tag?.text, request.count)
             .map { CommandTraceDocument($0, clock, at: now) }
-        incidents = bridge.incidents.latest(of: request.number, request.count).compactMap { incident in
+        incidents = bridge.incidents.latest(of: request.handle, request.count).compactMap { incident in
             ids[incident.tag].map { IncidentDocument(incident, of: $0, clock) }
         }
     }

@@ -13,23 +13,24 @@ public enum BridgeAction: Equatable, Sendable {
     /// Publish the facts of these topics, even if the broker has them.
     case republish([String])
     /// Send a command to the tag; `isFirst`: before the commands that wait, except earlier ones with the same right.
-    case perform(TagCommand, on: TagID, token: UInt64, isFirst: Bool = false)
+    case perform(TagCommand, on: TagHandle, token: UInt64, isFirst: Bool = false)
     /// Connect a tag and keep it connected; may be repeated, also while the tag is connected.
-    case connect(TagID)
+    case connect(TagHandle)
     /// Disconnect a tag, or cancel the attempt, until ``connect(_:)``.
-    case disconnect(TagID)
+    case disconnect(TagHandle)
     /// Scan and report advertisements until ``stopScan(token:)``. May be repeated with other options.
     case scan(allowsDuplicates: Bool, token: UInt64)
     /// Stop the scan. When a scan's duration has passed, the response is ignored.
     case stopScan(token: UInt64)
-    /// Find a tag, bond with it and connect it; answered by ``RequestResponse/paired(address:name:)``.
+    /// Find a tag, bond with it and connect it; answered by ``RequestResponse/paired(address:name:)``. The tag may be a new one.
     ///
-    /// Reports progress by ``BridgeEvent/pairing(serial:_:)``, and ends after the timeout at the latest. With several radios,
+    /// Reports progress by ``BridgeEvent/pairing(_:_:)``, and ends after the timeout at the latest. With several radios,
     /// `radio` is the one that pairs; nil: the one that receives the tag best. `isCheck`: pair nothing, and connect the tag once with
     /// this radio and its bond.
-    case pair(serial: String, timeout: Duration, radio: String? = nil, isCheck: Bool = false, token: UInt64)
+    case pair(
+        TagHandle, serial: String, timeout: Duration, radio: String? = nil, isCheck: Bool = false, token: UInt64)
     /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
-    case forget(TagID, token: UInt64)
+    case forget(TagHandle, token: UInt64)
     /// Measure the process now; answered by ``RequestResponse/measured(_:)``.
     case measure(token: UInt64)
     /// Examine the host, within two seconds; answered by ``RequestResponse/examined(_:)``.
@@ -42,9 +43,9 @@ public enum BridgeAction: Equatable, Sendable {
     /// contains them for the next connection.
     case unsubscribe([String])
     /// Report the Bluetooth traffic of this tag, and of no other, by ``BridgeEvent/traffic(_:_:)``; nil: of none.
-    case recordTraffic(of: TagID?)
+    case recordTraffic(of: TagHandle?)
     /// Report these views of the tag's raw data by `TagEvent.raw`, on this link and later ones.
-    case observeRawData(RawViews, of: TagID)
+    case observeRawData(RawViews, of: TagHandle)
     /// Work with the file of a session of a tag.
     indirect case motionFile(MotionFileAction, of: TagID)
     /// Set the log level.
@@ -55,9 +56,13 @@ public enum BridgeAction: Equatable, Sendable {
     /// ``RequestResponse/recalled(_:)``.
     case recallLog(LogLevel, Duration, token: UInt64)
     /// Add a known tag; its facts and discovery documents have been published.
-    case addTag(TagEntry)
-    /// Remove a known tag. Its discovery documents are removed immediately, its facts a second later.
-    case removeTag(TagID)
+    ///
+    /// - Parameter lastAddress: the address of its last connection in an earlier run.
+    case addTag(TagHandle, TagEntry, lastAddress: String?)
+    /// Report the facts about a tag that was added while it was connected.
+    case reportAgain(TagHandle)
+    /// Remove a tag. The discovery documents of a known one are removed immediately, its facts a second later.
+    case removeTag(TagHandle)
     /// Remove a former instance name whose topics have been cleared.
     case forgetInstance(String)
     /// Store a tag's record, replacing the previous one.

@@ -1,5 +1,6 @@
 public import GATTRecording
 public import JacquardProtocol
+public import MQTTTypes
 
 /// An event that the driver reports to ``BridgeState/handle(_:at:)``.
 public enum BridgeEvent: Equatable, Sendable {
@@ -41,25 +42,25 @@ public enum BridgeEvent: Equatable, Sendable {
     // MARK: Tags
 
     /// An event of a tag's session; ignored for an unknown tag.
-    case tag(TagID, TagEvent)
+    case tag(TagHandle, TagEvent)
     /// Facts about a tag from the Bluetooth stack; ignored for an unknown tag.
-    case sighting(TagID, TagSighting)
+    case sighting(TagHandle, TagSighting)
     /// A tag, known or not, advertises or is connected to the host. Facts about known tags are separate events.
     case advertisement(TagAdvertisement)
     /// Several devices have one serial. Repeated while the condition lasts; the problem ends some time after the last
     /// report.
     case duplicateSerial(String, addresses: [String])
-    /// A pairing has reached a stage; ignored for a serial that is not being paired.
-    case pairing(serial: String, PairingStage)
+    /// A pairing has reached a stage; ignored for a tag that is not being paired.
+    case pairing(TagHandle, PairingStage)
 
     /// The result of ``BridgeAction/motionFile(_:of:)``; ignored for an unknown tag.
     indirect case motionFile(TagID, MotionFileEvent)
 
     /// An event of the Bluetooth traffic with a tag, requested by ``BridgeAction/recordTraffic(of:)``.
-    indirect case traffic(TagID, TrafficRecord.Event)
+    indirect case traffic(TagHandle, TrafficRecord.Event)
 
     /// An event of several radios about a tag; ignored for an unknown tag.
-    indirect case radio(TagID, RadioEvent)
+    indirect case radio(TagHandle, RadioEvent)
 
     // MARK: Bluetooth
 
@@ -83,7 +84,7 @@ public enum BridgeEvent: Equatable, Sendable {
     /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1; and the node, if the broker has several.
     case brokerProtocol(Int, node: String? = nil)
     /// The broker has delivered a message.
-    case message(IncomingMessage)
+    case message(MQTTMessage)
     /// The broker has refused a subscription: no messages arrive for the filter until the next connection.
     case subscriptionRefused(filter: String)
     /// The broker has granted a subscription that it had refused.

@@ -1,4 +1,5 @@
 package import EventLoop
+package import MQTTTypes
 
 /// The library below a connection: one attempt to connect, and the session that results.
 ///
@@ -40,9 +41,7 @@ package protocol BrokerLink: AnyObject {
     ///
     /// - Returns: its number.
     /// - Throws: the error of the message; nothing is queued.
-    func publish(
-        _ message: MQTTMessage, _ property: MQTTUserProperty?, _ version: MQTTVersion
-    ) throws(MQTTError) -> CInt
+    func publish(_ message: MQTTMessage, _ version: MQTTVersion) throws(MQTTError) -> CInt
     /// Queues a subscription.
     ///
     /// - Returns: its number.

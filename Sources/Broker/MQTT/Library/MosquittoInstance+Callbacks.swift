@@ -1,6 +1,7 @@
 internal import CMosquitto
 internal import EventLoop
 internal import Glibc
+import MQTTTypes
 internal import Synchronization
 
 extension MosquittoInstance {

@@ -1,6 +1,7 @@
 internal import CMosquitto
 internal import EventLoop
 internal import Glibc
+import MQTTTypes
 
 extension MosquittoInstance {
     /// The largest packet that the broker may send. Commands have at most 4 KiB; the limit bounds memory.

@@ -1,6 +1,7 @@
 internal import CMosquitto
 internal import EventLoop
 internal import Glibc
+import MQTTTypes
 
 extension MosquittoInstance {
     /// Reads what has come: at least one packet, and as many as there are messages in flight.
@@ -23,17 +24,14 @@ extension MosquittoInstance {
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - property: a user property.
     ///   - version: of the session; 3.1.1 has no properties.
     /// - Returns: the library's number of the message.
     /// - Throws: what is wrong with the message; nothing was queued then.
-    func publish(
-        _ message: MQTTMessage, _ property: MQTTUserProperty?, _ version: MQTTVersion
-    ) throws(MQTTError) -> CInt {
+    func publish(_ message: MQTTMessage, _ version: MQTTVersion) throws(MQTTError) -> CInt {
         guard !message.topic.containsNUL, let count = CInt(exactly: message.payload.count) else {
             throw MQTTError(.invalidMessage, "a topic has no NUL")
         }
-        let properties = version == .v5 ? try Self.properties(of: message, property) : PropertyList()
+        let properties = version == .v5 ? try Self.properties(of: message) : PropertyList()
         var identifier: CInt = 0
         let status = Self.publish(message, count, properties.pointer, by: pointer, &identifier)
         guard status == MOSQ_ERR_SUCCESS.rawValue else { throw MQTTError(publishing: status) }
@@ -82,16 +80,14 @@ extension MosquittoInstance {
         BrokerLinkOutcome(status: status, number: errno)
     }
 
-    private static func properties(
-        of message: MQTTMessage, _ property: MQTTUserProperty?
-    ) throws(MQTTError) -> PropertyList {
+    private static func properties(of message: MQTTMessage) throws(MQTTError) -> PropertyList {
         var properties = PropertyList()
         if let seconds = message.messageExpirySeconds {
             try properties.add(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL, seconds)
         }
         if let topic = message.responseTopic { try properties.add(MQTT_PROP_RESPONSE_TOPIC, topic) }
         if let data = message.correlationData { try properties.add(MQTT_PROP_CORRELATION_DATA, data) }
-        if let property { try properties.add(property) }
+        if let property = message.userProperty { try properties.add(property) }
         return properties
     }
 }

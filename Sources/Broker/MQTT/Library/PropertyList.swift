@@ -1,5 +1,6 @@
 internal import CMosquitto
 internal import Glibc
+import MQTTTypes
 
 /// Properties on their way out. Owns the list and frees it; the library copies what it is lent.
 struct PropertyList: ~Copyable {

@@ -1,4 +1,5 @@
 internal import EventLoop
+import MQTTTypes
 import Time
 
 extension MQTTConnection {
@@ -7,12 +8,12 @@ extension MQTTConnection {
     static let backlogLimit = 8192
 
     /// Queues a message; it is written at the end of the loop's turn.
-    func publish(_ message: MQTTMessage, ticket: UInt64, _ property: MQTTUserProperty?) throws(MQTTError) {
+    func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
         guard phase == .active || phase == .finishing else { throw .notConnected }
         guard outstanding.messages < Self.backlogLimit else {
             throw MQTTError(.backlogFull, "\(Self.backlogLimit) messages wait for their acknowledgement")
         }
-        outstanding.published(try instance.publish(message, property, version), ticket: ticket)
+        outstanding.published(try instance.publish(message, version), ticket: ticket)
         planFlush()
     }
 

@@ -1,4 +1,5 @@
 internal import EventLoop
+import MQTTTypes
 import Time
 
 /// One connection to the broker: drives a ``BrokerLink`` from the event loop.

@@ -1,3 +1,5 @@
+import MQTTTypes
+
 /// Messages and subscriptions that wait for the broker's response, by the library's packet identifier.
 struct Outstanding {
     private var tickets: [Int32: UInt64] = [:]

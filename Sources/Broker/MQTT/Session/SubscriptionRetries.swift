@@ -1,3 +1,4 @@
+import MQTTTypes
 import Time
 
 /// Plans the repetition of subscriptions that the broker has refused without a definite reason.

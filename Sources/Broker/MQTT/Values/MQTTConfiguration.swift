@@ -1,4 +1,5 @@
 internal import EventLoop
+public import MQTTTypes
 
 /// The configuration of a client: broker, credentials, TLS and timeouts.
 public struct MQTTConfiguration: Sendable {

@@ -1,3 +1,5 @@
+public import MQTTTypes
+
 /// A version of the protocol.
 public enum MQTTVersion: String, Sendable, Hashable {
     /// MQTT 5.0.

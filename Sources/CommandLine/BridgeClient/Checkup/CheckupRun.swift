@@ -5,6 +5,7 @@ import EventLoop
 import GATTRecording
 import JSON
 import MQTT
+import MQTTTypes
 import Terminal
 import Text
 import Time

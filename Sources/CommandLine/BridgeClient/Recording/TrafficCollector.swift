@@ -2,7 +2,7 @@ import Bridge
 import BrokerAccess
 import GATTRecording
 import JSON
-import MQTT
+import MQTTTypes
 
 /// Collects the records of one recording from the messages of a bridge.
 struct TrafficCollector: Sendable {

@@ -2,6 +2,7 @@ import Bridge
 import BrokerAccess
 import EventLoop
 import MQTT
+import MQTTTypes
 import Time
 
 /// A replay in progress.

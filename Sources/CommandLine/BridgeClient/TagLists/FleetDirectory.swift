@@ -1,6 +1,6 @@
 import Bridge
 import JSON
-import MQTT
+import MQTTTypes
 
 /// The tags and groups of all bridges with the same base topic, as their `info` and `state` topics list them.
 struct FleetDirectory: Hashable, Sendable {

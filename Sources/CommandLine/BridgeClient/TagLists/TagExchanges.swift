@@ -1,7 +1,7 @@
 import Bridge
 import BrokerAccess
 import JSON
-import MQTT
+import MQTTTypes
 import Time
 
 /// The commands of one command line to several tags, which are pending at the same time, and their results.

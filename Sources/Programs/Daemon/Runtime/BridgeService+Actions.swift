@@ -6,6 +6,7 @@ import EventLoop
 import Jacquard
 import JacquardProtocol
 import Logging
+import MQTTTypes
 import Text
 import Time
 
@@ -18,36 +19,42 @@ extension BridgeService {
             send { $0.submit(publication, at: now.instant, arrival: arrival) }
         case .withhold(let topics): outbox.withhold(topics)
         case .republish(let topics): send { $0.republish(topics, at: now.instant) }
-        case .perform(let command, on: let id, let token, let isFirst):
-            if sink.isTracing { log(of: id.text).trace("command", [(.command, command.word)]) }
-            withIdentity(id) { manager.enqueue(command, on: $0, token: token, isFirst: isFirst) }
-        case .connect(let id): withIdentity(id) { manager.connect($0) }
-        case .disconnect(let id): withIdentity(id) { manager.disconnect($0) }
+        case .perform(let command, on: let tag, let token, let isFirst):
+            if sink.isTracing { log(of: tag).trace("command", [(.command, command.word)]) }
+            manager.enqueue(command, on: tag, token: token, isFirst: isFirst)
+        case .connect(let tag): manager.connect(tag)
+        case .disconnect(let tag): manager.disconnect(tag)
         case .scan(let allowsDuplicates, let token): scan(allowsDuplicates, token)
         case .stopScan(let token):
             manager.stopScanning()
             answer(token, .success(.done))
-        case .pair(let serial, let timeout, let radio, let isCheck, let token):
-            pair(serial, timeout, radio, isCheck: isCheck, token)
-        case .forget(let id, let token): forget(id, token)
+        case .pair(let tag, let serial, let timeout, let radio, let isCheck, let token):
+            pair(tag, serial, timeout, radio, isCheck: isCheck, token)
+        case .forget(let tag, let token): forget(tag, token)
         case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .trace(let query, let token): answer(token, .success(.gestures(outbox.gestures(query))))
-        case .observeRawData(let views, of: let id): withIdentity(id) { manager.observeRawData(views, of: $0) }
+        case .observeRawData(let views, of: let tag): manager.observeRawData(views, of: tag)
         case .motionFile(let action, of: let id):
             motionFiles.perform(action, of: id, configuration.bridge.motion) { [weak self] in
                 self?.handle(.motionFile(id, $0))
             }
-        case .recordTraffic(of: let id): recordTraffic(of: id)
+        case .recordTraffic(of: let tag): recordTraffic(of: tag)
         case .setLogLevel(let level): sink.level = level
         case .followLog(let level): followLog(level)
         case .recallLog(let level, let duration, let token): recallLog(level, duration, token)
-        case .subscribe(let filters): subscribe(to: filters.map { ($0, 1) })
+        case .subscribe(let filters): subscribe(to: filters.map { ($0, .atLeastOnce) })
         case .unsubscribe(let filters): unsubscribe(from: filters)
-        case .addTag(let entry): add(entry)
-        case .removeTag(let id):
-            registry.remove(id)
-            life.remove(id)
+        case .addTag(let tag, let entry, let lastAddress):
+            add(tag, entry, at: configuration.knownTags.first { $0.entry.id == entry.id }?.address)
+            expect(tag, at: lastAddress)
+        case .reportAgain(let tag):
+            // The advertisement was received before the tag had its bond.
+            if let advertisement = manager.advertisement(of: tag) { sighted(tag, by: advertisement, isPaired: true) }
+            manager.reportAgain(tag)
+        case .removeTag(let tag):
+            manager.remove(tag)
+            life.remove(tag)
         case .forgetInstance(let name): runs.forget(name)
         case .remember(let record): remember(record)
         }
@@ -63,10 +70,6 @@ extension BridgeService {
         EventLoop.shared.atEndOfTurn { [weak self] in
             self?.handle(.requestEnded(token: token, result))
         }
-    }
-
-    private func withIdentity(_ id: TagID, _ body: (TagIdentity) -> Void) {
-        if let identity = registry.identity(id) { body(identity) }
     }
 
     /// Examines the host while the loop goes on.
@@ -114,34 +117,26 @@ extension BridgeService {
         }
     }
 
-    private func pair(_ serial: String, _ timeout: Duration, _ radio: String?, isCheck: Bool, _ token: UInt64) {
-        guard let identity = registry.identity(serial: serial), pairings[identity] == nil else {
+    private func pair(
+        _ tag: TagHandle, _ serial: String, _ timeout: Duration, _ radio: String?, isCheck: Bool, _ token: UInt64
+    ) {
+        guard pairings[tag] == nil else {
             return answer(token, .failure(.refused(name: "in_progress", text: "the tag is being paired already")))
         }
-        pairings[identity] = (token, nil, isCheck)
-        if registry.id(identity) == nil { candidates.expect(identity) }
-        manager.pair(identity, within: timeout, radio: radio, isCheck: isCheck)
+        pairings[tag] = (token, isCheck)
+        // A tag that is known keeps its identity.
+        if let serial = PairingSerial(serial) { manager.add(tag, TagIdentity(serial: serial)) }
+        manager.pair(tag, within: timeout, radio: radio, isCheck: isCheck)
     }
 
-    /// Adds a tag, with the events that it reported while it was paired.
-    private func add(_ entry: TagEntry) {
-        registry.add(entry.id, serial: entry.serial)
-        guard let candidate = registry.identity(entry.id).flatMap({ candidates.remove($0) }) else { return }
-        // It was received before it had its bond.
-        if let tag = candidate.advertised { sighted(tag, isPaired: true) }
-        for event in candidate.events {
-            logLife(event, of: entry.id, at: nil)
-            handle(.tag(entry.id, event))
+    private func forget(_ tag: TagHandle, _ token: UInt64) {
+        if let id = bridge.id(of: tag) {
+            store.forget(id)
+            batteries.forget(id)
+            recorder?.forget(id)
         }
-    }
-
-    private func forget(_ id: TagID, _ token: UInt64) {
-        store.forget(id)
-        batteries.forget(id)
-        recorder?.forget(id)
-        guard let identity = registry.identity(id) else { return answer(token, .success(.done)) }
-        departures[identity] = token
-        manager.forget(identity)
+        departures[tag] = token
+        manager.forget(tag)
     }
 
     private func remember(_ record: TagRecord) {

@@ -2,6 +2,7 @@ import Bridge
 import EventLoop
 import Logging
 import MQTT
+import MQTTTypes
 import Text
 
 /// The connection to the broker.
@@ -33,10 +34,7 @@ extension BridgeService {
         let (deliveries, isIntakeOpen) = Self.apply(change, to: &outbox)
         for delivery in deliveries {
             do throws(MQTTError) {
-                let publication = delivery.publication
-                try client.publish(
-                    MQTTMessage(publication), ticket: delivery.ticket ?? 0,
-                    userProperty: publication.traceParent.map { MQTTUserProperty(traceParent: $0) })
+                try client.publish(delivery.publication.message, ticket: delivery.ticket ?? 0)
             } catch {
                 refused(delivery, error)
             }
@@ -54,17 +52,13 @@ extension BridgeService {
     private func received(_ message: MQTTMessage) {
         // Only commands have results, which wait for the broker.
         if outbox.intake == .closed, bridge.isCommand(message.topic), !outbox.takesCommand() { return }
-        handle(.message(IncomingMessage(message)))
+        handle(.message(message))
     }
 
     /// Without a connection this does nothing; the next connection makes all subscriptions.
-    func subscribe(to subscriptions: [(filter: String, qos: UInt8)]) {
+    func subscribe(to subscriptions: [(filter: String, qos: MQTTQoS)]) {
         client.subscribe(
-            to: subscriptions.compactMap { subscription in
-                (try? MQTTTopicFilter(subscription.filter)).map {
-                    ($0, MQTTQoS(rawValue: subscription.qos) ?? .atLeastOnce)
-                }
-            })
+            to: subscriptions.compactMap { filter, qos in (try? MQTTTopicFilter(filter)).map { ($0, qos) } })
     }
 
     func unsubscribe(from filters: [String]) {

@@ -13,12 +13,11 @@ import Time
 extension BridgeService {
     func radioReported(_ event: JacquardManager.Event) {
         switch event {
-        case .tag(let identity, let event):
-            guard let id = registry.id(identity) else { return candidates.take(event, of: identity) }
-            logLife(event, of: id, at: .now)
-            if sink.isTracing { logTraffic(event, of: id) }
-            handle(.tag(id, event))
-        case .advertised(let tag, _): advertised(tag)
+        case .tag(let tag, let event):
+            logLife(event, of: tag)
+            if sink.isTracing, bridge.id(of: tag) != nil { logTraffic(event, of: tag) }
+            handle(.tag(tag, event))
+        case .advertised(let advertised, _, of: let tags): self.advertised(advertised, tags)
         case .adapters(let adapters):
             handle(.adapters(adapters.map { AdapterFacts($0) }))
         case .centralState(let state): bluetooth(state)
@@ -27,34 +26,34 @@ extension BridgeService {
         case .duplicateSerial(let serial, let addresses):
             let addresses = addresses.map(\.description)
             handle(.duplicateSerial(serial.description, addresses: addresses))
-        case .pairing(let identity, let stage): pairing(identity, stage)
-        case .paired(let identity, let error): paired(identity, error)
-        case .forgotten(let identity, let error):
-            guard let token = departures.removeValue(forKey: identity) else { return }
+        case .pairing(let tag, let stage): pairing(tag, stage)
+        case .paired(let tag, let error): paired(tag, error)
+        case .forgotten(let tag, let error):
+            guard let token = departures.removeValue(forKey: tag) else { return }
             answer(token, error.map { .failure(RequestError($0, centralState)) } ?? .success(.done))
         }
     }
 
     /// Logs a gesture, and the end of a command.
-    private func logTraffic(_ event: TagEvent, of id: TagID) {
+    private func logTraffic(_ event: TagEvent, of tag: TagHandle) {
         switch event {
-        case .gesture(let gesture): log(of: id.text).trace("gesture", [(.gesture, gesture.word)])
-        case .commandEnded(_, .success): log(of: id.text).trace("command answered")
+        case .gesture(let gesture): log(of: tag).trace("gesture", [(.gesture, gesture.word)])
+        case .commandEnded(_, .success): log(of: tag).trace("command answered")
         case .commandEnded(_, .failure(let error)):
-            log(of: id.text).trace("command failed", [(.error, "\(error)")])
+            log(of: tag).trace("command failed", [(.error, "\(error)")])
         default: break
         }
     }
 
-    /// Logs an event if it changes the state of the tag.
-    func logLife(_ event: TagEvent, of id: TagID, at now: @autoclosure () -> Instant?) {
+    /// Logs an event if it changes the state of the tag. One that is being paired is logged from its addition on.
+    private func logLife(_ event: TagEvent, of tag: TagHandle) {
         switch event {
         case .connection, .gear: memoryIsUnused(after: Self.settling)
         // The hot path: the clock is not read.
         default: return
         }
-        guard let record = life.take(event, of: id, at: now()) else { return }
-        let log = log(of: id.text)
+        guard bridge.id(of: tag) != nil, let record = life.take(event, of: tag, at: .now) else { return }
+        let log = log(of: tag)
         if record.isChange {
             log.change(.info, record.message, record.variables)
         } else {
@@ -62,8 +61,12 @@ extension BridgeService {
         }
     }
 
-    func log(of tag: String) -> Logger {
-        log.labelled("tag").with(.tag, tag)
+    func log(of tag: TagHandle) -> Logger {
+        log(ofTag: bridge.id(of: tag)?.text ?? "")
+    }
+
+    private func log(ofTag name: String) -> Logger {
+        log.labelled("tag").with(.tag, name)
     }
 
     private func bluetooth(_ state: CentralState) {
@@ -76,43 +79,37 @@ extension BridgeService {
         handle(.bluetooth(AdapterFacts.State(state)))
     }
 
-    private func advertised(_ tag: AdvertisedTag) {
-        for identity in pairings.keys where manager.isTag(identity, tag) { pairings[identity]?.tag = tag }
-        candidates.received(tag) { manager.isTag($0, tag) }
-        sighted(tag, isPaired: tag.isPaired)
+    private func advertised(_ tag: AdvertisedTag, _ known: [TagHandle]) {
+        for handle in known { sighted(handle, by: tag, isPaired: tag.isPaired) }
         let advertisement = TagAdvertisement(
             address: tag.identifier.description, serial: tag.pairingSerialNumber.description,
             name: tag.displayName.isEmpty ? nil : tag.displayName, rssi: tag.rssi, isConnected: tag.isConnected)
         handle(.advertisement(advertisement))
     }
 
-    /// Handles a received tag, which may be a known one.
-    func sighted(_ tag: AdvertisedTag, isPaired: Bool) {
+    /// Handles the advertisement of a tag of the manager.
+    func sighted(_ handle: TagHandle, by tag: AdvertisedTag, isPaired: Bool) {
         let radio = central.radios?.radio(of: tag.identifier)
         let sighting = TagSighting(
             address: tag.identifier.description, adapter: radio?.adapter ?? central.adapterID, rssi: tag.rssi,
             name: tag.displayName, isPaired: isPaired, radio: radio?.name)
-        for id in registry.received(tag, where: { manager.isTag($0, tag) }) {
-            handle(.sighting(id, sighting))
-            reportReceptions(of: id, at: tag.identifier)
-        }
+        self.handle(.sighting(handle, sighting))
+        reportReceptions(of: handle, at: tag.identifier)
     }
 
-    private func pairing(_ identity: TagIdentity, _ stage: PairingStep) {
+    private func pairing(_ tag: TagHandle, _ stage: PairingStep) {
         let stages: [PairingStage] =
             switch stage {
             case .searching: []
             case .found(let address): [.found(address: address.description), .pairing]
             case .bonded: [.connecting]
             }
-        for stage in stages {
-            handle(.pairing(serial: identity.serial?.description ?? "", stage))
-        }
+        for stage in stages { handle(.pairing(tag, stage)) }
     }
 
-    private func paired(_ identity: TagIdentity, _ error: TagConnectionError?) {
-        guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        let log = log(of: registry.id(identity)?.text ?? identity.serial?.description ?? "")
+    private func paired(_ tag: TagHandle, _ error: TagConnectionError?) {
+        guard let pairing = pairings.removeValue(forKey: tag) else { return }
+        let log = log(ofTag: bridge.id(of: tag)?.text ?? manager.serial(of: tag) ?? "")
         if pairing.isCheck {
             log.info("bond checked", error.map { [(.code, $0.code.word), (.error, $0.text)] } ?? [])
         } else if let error {
@@ -120,19 +117,16 @@ extension BridgeService {
         } else {
             log.change(.info, "paired")
         }
-        guard error == nil, let tag = pairing.tag ?? registry.sightings[identity] else {
-            _ = candidates.remove(identity)
+        guard error == nil, let address = manager.address(of: tag) else {
             return answer(pairing.token, .failure(error.map { RequestError($0, centralState) } ?? .notFound))
         }
+        let name = manager.advertisement(of: tag)?.displayName ?? ""
         answer(
-            pairing.token,
-            .success(
-                .paired(
-                    address: tag.identifier.description, name: tag.displayName.isEmpty ? nil : tag.displayName)))
+            pairing.token, .success(.paired(address: address.description, name: name.isEmpty ? nil : name)))
         guard !pairing.isCheck else { return }
         // After the answer, which adds a new tag to the bridge.
         EventLoop.shared.atEndOfTurn { [weak self] in
-            guard let self, let id = registry.id(identity) else { return }
+            guard let self, let id = bridge.id(of: tag) else { return }
             store.markPaired(id)
         }
     }

@@ -22,36 +22,32 @@ extension BridgeService {
     private func radiosReported(_ change: RadioCentral.Change) {
         switch change {
         case .linked(let address, let radio, let adapter):
-            guard let id = id(at: address) else { return }
-            handle(.sighting(id, TagSighting(address: address.description, adapter: adapter, radio: radio)))
-            reportReceptions(of: id, at: address)
+            guard let tag = manager.tag(at: address) else { return }
+            handle(.sighting(tag, TagSighting(address: address.description, adapter: adapter, radio: radio)))
+            reportReceptions(of: tag, at: address)
         case .noBond(let address, let radios):
-            guard let id = id(at: address) else { return }
+            guard let tag = manager.tag(at: address) else { return }
             if !radios.isEmpty {
-                log(of: id.text).warning(
+                log(of: tag).warning(
                     "received by radios without a bond only", [(.radio, radios.joined(separator: ", "))])
             }
-            handle(.radio(id, .noBond(receivedBy: radios)))
+            handle(.radio(tag, .noBond(receivedBy: radios)))
         case .lost(let address, let error): manager.correctLoss(at: address, error)
         case .bonds(let radio, let addresses, let changed):
             for address in changed {
-                if let id = id(at: address) { reportReceptions(of: id, at: address) }
+                if let tag = manager.tag(at: address) { reportReceptions(of: tag, at: address) }
             }
             guard configuration.bluetooth.radios?.first(where: { $0.name == radio })?.proxy != nil else { return }
             runs.keep(addresses, of: radio)
         }
     }
 
-    private func id(at address: BluetoothAddress) -> TagID? {
-        manager.identity(at: address).flatMap { registry.id($0) }
-    }
-
     /// Reports which radios receive a tag.
-    func reportReceptions(of id: TagID, at address: BluetoothAddress) {
+    func reportReceptions(of tag: TagHandle, at address: BluetoothAddress) {
         guard let radios = central.radios else { return }
         let receptions = radios.receptions(of: address).map {
             RadioReception(radio: $0.radio, rssi: $0.rssi, age: $0.age, isBonded: $0.isBonded)
         }
-        handle(.radio(id, .received(receptions)))
+        handle(.radio(tag, .received(receptions)))
     }
 }

@@ -62,8 +62,6 @@ extension BridgeService {
         let entry = tag.entry
         reloadLog.notice("a tag is listed", [(.tag, tag.id.text)])
         let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? batteries.complete($0.record) : nil }
-        registry.add(entry.id, serial: entry.serial, address: tag.address.flatMap { BluetoothAddress($0) })
-        if let record { expect(record) }
         handle(.tagAdded(entry, record: record))
     }
 
@@ -73,7 +71,7 @@ extension BridgeService {
     private func changeBroker() async {
         reloadLog.notice("the broker is reached in another way")
         do throws(MQTTError) {
-            try client.publish(MQTTMessage(bridge.will), ticket: 0)
+            try client.publish(bridge.will.message, ticket: 0)
         } catch {
             // Without a connection, the old broker has already published the will.
         }

@@ -37,11 +37,9 @@ final class BridgeService {
     /// Whether Bluetooth can be used.
     var centralState = CentralState.unknown
     var outbox = Outbox()
-    var registry = TagRegistry()
-    /// Called when pairing or forgetting has ended.
-    var pairings: [TagIdentity: (token: UInt64, tag: AdvertisedTag?, isCheck: Bool)] = [:]
-    var departures: [TagIdentity: UInt64] = [:]
-    var candidates = PairingCandidates()
+    /// The requests to answer when pairing or forgetting has ended.
+    var pairings: [TagHandle: (token: UInt64, isCheck: Bool)] = [:]
+    var departures: [TagHandle: UInt64] = [:]
     var life = TagLife()
     /// Set while the Bluetooth traffic of a tag is recorded.
     var tap: TrafficTap?
@@ -112,13 +110,19 @@ final class BridgeService {
             random: machine.random, log: log.labelled("jacquard"))
         manager.choosesRadio = central.radios != nil
         client = Self.client(configuration, will: bridge.will, machine, log)
-        for tag in configuration.knownTags {
-            registry.add(tag.entry.id, serial: tag.entry.serial, address: tag.address)
+        let addresses = Dictionary(configuration.knownTags.map { ($0.entry.id, $0.address) }) { first, _ in first }
+        for tag in bridge.knownTags {
+            add(tag.handle, tag.entry, at: addresses[tag.entry.id] ?? nil)
         }
         for record in records {
-            registry.add(record.id, serial: record.serial)
-            expect(record)
+            if let tag = bridge.handle(of: record.id) { expect(tag, at: record.address) }
         }
+    }
+
+    /// Adds a tag to the manager. One with an invalid serial, from an edited file, is ignored.
+    func add(_ tag: TagHandle, _ entry: TagEntry, at address: BluetoothAddress?) {
+        guard let serial = PairingSerial(entry.serial) else { return }
+        manager.add(tag, TagIdentity(serial: serial, address: address))
     }
 
     /// Creates a client for the configured broker.
@@ -135,11 +139,8 @@ final class BridgeService {
     }
 
     /// Registers the address of a tag's last connection.
-    func expect(_ record: TagRecord) {
-        guard let identity = registry.identity(record.id),
-            let address = record.address.flatMap({ BluetoothAddress($0) })
-        else { return }
-        manager.expect(identity, at: address)
+    func expect(_ tag: TagHandle, at address: String?) {
+        if let address = address.flatMap({ BluetoothAddress($0) }) { manager.expect(tag, at: address) }
     }
 
     /// Starts the service. Does not wait for the bus: one that hangs would delay the end of the process.

@@ -15,7 +15,7 @@ extension Settings {
     /// For the bridge as a client of the broker.
     func client(will: Publication) -> MQTTConfiguration {
         var client = client(identifier: mqtt.clientID)
-        client.will = MQTTMessage(will)
+        client.will = will.message
         return client
     }
 
@@ -114,39 +114,6 @@ extension TagSettings {
     /// For the mapping of tags to topics.
     var entry: TagEntry {
         TagEntry(id: id, serial: serial, name: name, connect: connect)
-    }
-}
-
-extension MQTTMessage {
-    /// A publication as the client takes it.
-    init(_ publication: Publication) {
-        self.init(
-            topic: publication.topic,
-            payload: publication.payload,
-            qos: MQTTQoS(rawValue: publication.qos) ?? .atLeastOnce,
-            isRetained: publication.isRetained,
-            messageExpirySeconds: publication.messageExpirySeconds,
-            correlationData: publication.correlationData)
-    }
-}
-
-extension MQTTUserProperty {
-    /// The trace context of a gesture. Source: W3C "Trace Context: MQTT protocol", section 4.
-    init(traceParent: [UInt8]) {
-        self.init("traceparent", String(decoding: traceParent, as: UTF8.self))
-    }
-}
-
-extension IncomingMessage {
-    /// A received message of the client, for the bridge.
-    init(_ message: MQTTMessage) {
-        self.init(
-            topic: message.topic,
-            payload: message.payload,
-            isRetained: message.isRetained,
-            responseTopic: message.responseTopic,
-            correlationData: message.correlationData,
-            messageExpirySeconds: message.messageExpirySeconds)
     }
 }
 

@@ -27,30 +27,30 @@ struct TagLife {
         var gear: String?
     }
 
-    private var tags: [TagID: Tag] = [:]
+    private var tags: [TagHandle: Tag] = [:]
 
     /// Handles an event.
     ///
     /// - Parameters:
     ///   - event: the event.
-    ///   - id: the tag.
-    ///   - now: the current time; nil for a past event whose time is unknown.
+    ///   - tag: the tag.
+    ///   - now: the current time.
     /// - Returns: the record to log, if any.
-    mutating func take(_ event: TagEvent, of id: TagID, at now: Instant?) -> Record? {
+    mutating func take(_ event: TagEvent, of tag: TagHandle, at now: Instant) -> Record? {
         switch event {
-        case .connection(let connection): Self.take(connection, &tags[id, default: Tag()], now)
-        case .gear(let gear): Self.take(gear, &tags[id, default: Tag()])
+        case .connection(let connection): Self.take(connection, &tags[tag, default: Tag()], now)
+        case .gear(let gear): Self.take(gear, &tags[tag, default: Tag()])
         default: nil
         }
     }
 
     /// Removes a tag that the bridge has forgotten.
-    mutating func remove(_ id: TagID) {
-        tags[id] = nil
+    mutating func remove(_ tag: TagHandle) {
+        tags[tag] = nil
     }
 
     /// Not of the instance, whose table would be copied.
-    private static func take(_ connection: TagConnection, _ tag: inout Tag, _ now: Instant?) -> Record? {
+    private static func take(_ connection: TagConnection, _ tag: inout Tag, _ now: Instant) -> Record? {
         let former = tag.connection
         let wasConnected = former.state == .connected
         tag.connection = connection
@@ -59,7 +59,7 @@ struct TagLife {
             guard !wasConnected else { return nil }
             defer { tag.since = nil }
             let variables: [Logger.Metadata] = [(.attempt, "\(connection.attempt)")]
-            guard let since = tag.since, let now else {
+            guard let since = tag.since else {
                 return Record(message: "connected", isChange: true, variables: variables)
             }
             let wait: Logger.Metadata = (.after, "\((now - since).milliseconds)")
@@ -119,8 +119,8 @@ extension TagConnection {
         former.state == .preparingToConnect && attempt > former.attempt
     }
 
-    fileprivate func retryVariables(at now: Instant?) -> [Logger.Metadata] {
-        guard let retryAt, let now else { return [(.attempt, "\(attempt)")] }
+    fileprivate func retryVariables(at now: Instant) -> [Logger.Metadata] {
+        guard let retryAt else { return [(.attempt, "\(attempt)")] }
         return [(.attempt, "\(attempt)"), (.retryIn, "\(max(0, (retryAt - now).milliseconds))")]
     }
 }

@@ -49,12 +49,12 @@ final class TrafficTap {
 
 extension BridgeService {
     /// Reports the Bluetooth traffic of a tag from now on; nil: of none.
-    func recordTraffic(of id: TagID?) {
+    func recordTraffic(of tag: TagHandle?) {
         tap?.end()
         tap = nil
-        guard let id, let identity = registry.identity(id) else { return }
-        tap = TrafficTap(central, of: { [unowned self] in manager.address(of: identity) == $0 }) {
-            [unowned self] in handle(.traffic(id, $0))
+        guard let tag else { return }
+        tap = TrafficTap(central, of: { [unowned self] in manager.address(of: tag) == $0 }) {
+            [unowned self] in handle(.traffic(tag, $0))
         }
     }
 }

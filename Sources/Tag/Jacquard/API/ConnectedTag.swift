@@ -20,14 +20,14 @@ public final class ConnectedTag: JacquardTag {
     /// signal strength of a link. Source: JacquardSDKiOS, `rssiPublisher`.
     public private(set) var rssi: Int?
 
-    let identity: TagIdentity
+    private(set) weak var row: TagRow?
     private let journal: TagJournal
     private weak let manager: JacquardManager?
     private let firstComponent: Component
 
-    init?(_ identity: TagIdentity, at address: BluetoothAddress, _ journal: TagJournal, _ manager: JacquardManager) {
+    init?(_ row: TagRow, at address: BluetoothAddress, _ journal: TagJournal, _ manager: JacquardManager) {
         guard let component = journal.facts.tag else { return nil }
-        self.identity = identity
+        self.row = row
         identifier = address
         firstComponent = component
         self.journal = journal

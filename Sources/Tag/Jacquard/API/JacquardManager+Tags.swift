@@ -81,8 +81,8 @@ extension JacquardManager {
     ) throws(TagConnectionError) -> AsyncStream<TagConnectionState> {
         try checkKnown(identifier)
         guard let driver = drivers[identifier], !driver.facts.isStopped else { return AsyncStream { $0.finish() } }
-        let states = follower(of: driver.identity).states.stream()
-        disconnect(driver.identity)
+        let states = follower(of: driver.row).states.stream()
+        disconnect(driver.row)
         return states
     }
 
@@ -99,14 +99,14 @@ extension JacquardManager {
     /// `getConnectedTag(for:)`.
     public func connectedTag(for identifier: BluetoothAddress) -> ConnectedTag? {
         guard let driver = drivers[identifier], driver.session.isConnected else { return nil }
-        return follower(of: driver.identity).tag
+        return follower(of: driver.row).tag
     }
 
     /// Executes a command of a connected tag.
     func perform(_ command: TagCommand, on tag: ConnectedTag) async throws(TagCommandError) -> TagCommandResponse {
-        guard followers[tag.identity]?.tag === tag else { throw .notConnected }
+        guard let row = tag.row, row.follower?.tag === tag else { throw .notConnected }
         let response = await withCheckedContinuation { continuation in
-            enqueue(command, on: tag.identity, token: responses.add(continuation))
+            enqueue(command, on: row, token: responses.add(continuation))
         }
         return try response.get()
     }
@@ -114,9 +114,9 @@ extension JacquardManager {
     private func connect(
         at address: BluetoothAddress, retrying rule: TagSession.RetryRule
     ) -> AsyncStream<TagConnectionState> {
-        let identity = drivers[address]?.identity ?? TagIdentity(address: address)
-        let states = follower(of: identity).states.stream()
-        connect(identity, retrying: rule)
+        let row = drivers[address]?.row ?? row(of: TagIdentity(address: address)) { newHandle() }
+        let states = follower(of: row).states.stream()
+        connect(row, retrying: rule)
         return states
     }
 
@@ -125,13 +125,21 @@ extension JacquardManager {
         throw TagConnectionError(.bluetoothDeviceNotFound, "unknown device: \(address)")
     }
 
-    private func follower(of identity: TagIdentity) -> ConnectionFollower {
-        if let follower = followers[identity] { return follower }
-        let follower = ConnectionFollower(tags[identity]?.facts ?? TagFacts()) { [weak self] journal in
-            guard let self, let address = tags[identity]?.address else { return nil }
-            return ConnectedTag(identity, at: address, journal, self)
+    /// A handle for a tag that the owner has not added.
+    private func newHandle() -> TagHandle {
+        lastHandle = lastHandle.next(in: TagHandle.ofInterface) { handle in
+            rowsByIdentity.values.contains { $0.handle == handle }
         }
-        followers[identity] = follower
+        return lastHandle
+    }
+
+    private func follower(of row: TagRow) -> ConnectionFollower {
+        if let follower = row.follower { return follower }
+        let follower = ConnectionFollower(row.driver?.facts ?? TagFacts()) { [weak self, weak row] journal in
+            guard let self, let row, let address = row.driver?.address else { return nil }
+            return ConnectedTag(row, at: address, journal, self)
+        }
+        row.follower = follower
         return follower
     }
 }

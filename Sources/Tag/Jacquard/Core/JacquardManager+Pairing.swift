@@ -1,6 +1,6 @@
 import Bluetooth
 import EventLoop
-import JacquardProtocol
+public import JacquardProtocol
 
 /// A pairing in progress.
 struct Pairing {
@@ -20,40 +20,40 @@ extension JacquardManager {
     /// it is disconnected. A request during a pairing of the same tag shares that pairing and its time limit.
     ///
     /// - Parameters:
-    ///   - identity: the tag. The user holds its button for three seconds.
+    ///   - tag: the tag. The user holds its button for three seconds.
     ///   - limit: time until the tag must be connected.
     ///   - radio: the name of the radio that pairs, if the central has several; nil: the one that receives the tag best.
     ///   - isCheck: whether to pair nothing, and to make a link with this radio once, to see whether its bond is accepted. It
     ///     fails after three links.
     public func pair(
-        _ identity: TagIdentity, within limit: Duration, radio: String? = nil, isCheck: Bool = false
+        _ tag: TagHandle, within limit: Duration, radio: String? = nil, isCheck: Bool = false
     ) {
-        guard pairings[identity] == nil else { return }
-        let timer = LoopTimer { [weak self] in
-            guard let self, let attempt = pairings[identity]?.attempt else { return }
-            endPairing(identity, attempt.overdue)
+        guard let row = rows[tag], row.pairing == nil else { return }
+        let timer = LoopTimer { [weak self, weak row] in
+            guard let row, let attempt = row.pairing?.attempt else { return }
+            self?.endPairing(row, attempt.overdue)
         }
         timer.arm(after: limit)
-        let driver = tags[identity]
+        let driver = row.driver
         let isLinked = driver?.facts.isLinked ?? false
-        pairings[identity] = Pairing(
+        row.pairing = Pairing(
             attempt: PairingAttempt(isCheck: isCheck, isLinked: isLinked), timer: timer,
             wasConnecting: driver.map { !$0.facts.isStopped } ?? false, radio: radio)
-        if let address = driver?.address ?? known[identity] { chooseRadio(for: identity, at: address) }
+        if let address = driver?.address ?? known[row.identity] { chooseRadio(for: row, at: address) }
         driver?.isPairing = true
-        onEvent?(.pairing(identity, .searching))
-        connect(identity, retrying: .always, bonding: !isCheck)
+        onEvent?(.pairing(row.handle, .searching))
+        connect(row, retrying: .always, bonding: !isCheck)
         guard !isCheck else { return }
         // The session bonds on its next link. If it has a link already, bond on that one.
         if let driver, driver.session.usesLink, let address = driver.address {
-            if let step = pairings[identity]?.attempt.linked(at: address) { perform(step, identity) }
+            if let step = row.pairing?.attempt.linked(at: address) { perform(step, row) }
             central.perform(.pair(address))
         }
     }
 
     /// Passes the radio of a pairing in progress to a central with several radios.
-    func chooseRadio(for identity: TagIdentity, at address: BluetoothAddress) {
-        guard choosesRadio, let pairing = pairings[identity] else { return }
+    func chooseRadio(for row: TagRow, at address: BluetoothAddress) {
+        guard choosesRadio, let pairing = row.pairing else { return }
         if pairing.attempt.isCheck, let radio = pairing.radio {
             central.perform(.checkBond(address, radio: radio))
         } else {
@@ -62,52 +62,52 @@ extension JacquardManager {
     }
 
     /// Passes an event of a tag to the tag's pairing, if there is one.
-    func updatePairing(_ identity: TagIdentity, _ event: TagEvent) {
-        guard case .connection(let connection) = event, pairings[identity] != nil else { return }
-        let address = tags[identity]?.address
-        if let step = pairings[identity]?.attempt.changed(connection, at: address) { perform(step, identity) }
+    func updatePairing(_ row: TagRow, _ event: TagEvent) {
+        guard case .connection(let connection) = event, row.pairing != nil else { return }
+        let address = row.driver?.address
+        if let step = row.pairing?.attempt.changed(connection, at: address) { perform(step, row) }
     }
 
     /// Handles a new bond with the tag at an address.
     func bonded(_ address: BluetoothAddress) {
-        guard let driver = drivers[address], pairings[driver.identity] != nil else { return }
-        let isConnected = driver.session.isConnected
-        for step in pairings[driver.identity]?.attempt.bonded(isConnected: isConnected) ?? [] {
-            perform(step, driver.identity)
-        }
+        guard let driver = drivers[address] else { return }
+        let (row, isConnected) = (driver.row, driver.session.isConnected)
+        for step in row.pairing?.attempt.bonded(isConnected: isConnected) ?? [] { perform(step, row) }
     }
 
     /// Handles a failed bond on a link in use. A session that waits for the bond reports the failure itself and
     /// retries.
     func bondingFailed(_ address: BluetoothAddress, _ error: BluetoothError) {
         guard let driver = drivers[address], driver.session.usesLink else { return }
-        endPairing(driver.identity, TagConnectionError(error))
+        endPairing(driver.row, TagConnectionError(error))
     }
 
-    private func perform(_ step: PairingAttempt.Step, _ identity: TagIdentity) {
+    private func perform(_ step: PairingAttempt.Step, _ row: TagRow) {
         switch step {
         case .nothing: break
-        case .report(let stage): onEvent?(.pairing(identity, stage))
+        case .report(let stage): onEvent?(.pairing(row.handle, stage))
         case .endPause:
-            guard let driver = tags[identity], driver.session.isPausing else { return }
-            pairings[identity]?.attempt.pauseEnded()
+            guard let driver = row.driver, driver.session.isPausing else { return }
+            row.pairing?.attempt.pauseEnded()
             driver.drive { session, now in session.endPause(at: now) }
-        case .end(let error): endPairing(identity, error)
+        case .end(let error): endPairing(row, error)
         }
     }
 
     /// Ends the pairing of a tag, if there is one.
-    func endPairing(_ identity: TagIdentity, _ error: TagConnectionError?) {
-        guard let pairing = pairings.removeValue(forKey: identity) else { return }
-        if choosesRadio, let address = tags[identity]?.address { central.perform(.endPairing(address)) }
+    func endPairing(_ row: TagRow, _ error: TagConnectionError?) {
+        guard let pairing = row.pairing else { return }
+        row.pairing = nil
+        if choosesRadio, let address = row.driver?.address { central.perform(.endPairing(address)) }
         if error != nil || pairing.attempt.isCheck {
-            if !pairing.wasConnecting { disconnect(identity) }
-            if !pairing.attempt.isCheck { tags[identity]?.waiveBond() }
+            if !pairing.wasConnecting { disconnect(row) }
+            if !pairing.attempt.isCheck { row.driver?.waiveBond() }
         } else {
-            resetDuplicateReport(of: identity)
+            resetDuplicateReport(of: row)
         }
-        tags[identity]?.isPairing = false
-        onEvent?(.paired(identity, error))
+        row.driver?.isPairing = false
+        onEvent?(.paired(row.handle, error))
+        endIfUnused(row)
     }
 }
 
@@ -116,17 +116,20 @@ extension JacquardManager {
     ///
     /// A pairing in progress ends with an error first. If the Bluetooth stack refuses, the tag stays known,
     /// disconnected, and the request can be repeated. Requests during the operation share its result.
-    public func forget(_ identity: TagIdentity) {
-        endPairing(identity, TagConnectionError(.bluetoothConnectionError, "the tag was forgotten during the pairing"))
-        let address = tags[identity]?.address ?? known[identity]
-        tags[identity]?.retention = .forgetting
-        disconnect(identity)
+    public func forget(_ tag: TagHandle) {
+        guard let row = rows[tag] else {
+            return EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(.forgotten(tag, nil)) }
+        }
+        endPairing(row, TagConnectionError(.bluetoothConnectionError, "the tag was forgotten during the pairing"))
+        let address = row.driver?.address ?? known[row.identity]
+        row.driver?.retention = .forgetting
+        disconnect(row)
         guard let address else {
             // After the end of the session. For a tag that was never found, it comes at the end of this turn, too.
-            return EventLoop.shared.atEndOfTurn { [weak self] in self?.finishForgetting(identity, nil) }
+            return EventLoop.shared.atEndOfTurn { [weak self] in self?.finishForgetting(row, nil) }
         }
         let isRequested = forgetting[address] != nil
-        forgetting[address, default: []].insert(identity)
+        if forgetting[address]?.contains(where: { $0 === row }) != true { forgetting[address, default: []].append(row) }
         if !isRequested { central.perform(.forget(address)) }
     }
 
@@ -135,21 +138,21 @@ extension JacquardManager {
         if error == nil {
             sightings.forget(address)
             drivers[address]?.isPaired = false
-            for identity in forgetting[address] ?? [] { known[identity] = nil }
+            for row in forgetting[address] ?? [] { known[row.identity] = nil }
         }
-        for identity in forgetting.removeValue(forKey: address) ?? [] {
+        for row in forgetting.removeValue(forKey: address) ?? [] {
             finishForgetting(
-                identity,
+                row,
                 error.map { $0.code == .timeout ? TagConnectionError(.connectionTimeout, $0) : TagConnectionError($0) })
         }
     }
 
-    private func finishForgetting(_ identity: TagIdentity, _ error: TagConnectionError?) {
+    private func finishForgetting(_ row: TagRow, _ error: TagConnectionError?) {
         // A connection that was requested during the operation keeps the driver.
-        if error == nil, let driver = tags[identity], driver.retention == .forgetting {
+        if error == nil, let driver = row.driver, driver.retention == .forgetting {
             driver.retention = .forgotten
             changed(driver)
         }
-        onEvent?(.forgotten(identity, error))
+        onEvent?(.forgotten(row.handle, error))
     }
 }

@@ -40,7 +40,7 @@ struct RequestedScan {
 }
 
 extension JacquardManager {
-    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNew:)`` and in
+    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNew:of:)`` and in
     /// ``advertisingTags``.
     ///
     /// The scan resumes after Bluetooth was off. Source: JacquardSDKiOS, `startScanning(options:)`. Of its options,
@@ -63,13 +63,13 @@ extension JacquardManager {
     /// Reports an advertisement of a tag.
     func reportAdvertisement(_ tag: AdvertisedTag) {
         let isNew = scan.isNew(tag)
-        onEvent?(.advertised(tag, isNew: isNew))
+        onEvent?(.advertised(tag, isNew: isNew, of: tags(tag)))
         if isNew, scan.isWanted { advertisements.send(tag) }
     }
 
     /// Scans while a scan is requested or a tag that is to be connected is missing.
     func updateScan() {
-        let isMissing = tags.values.contains(where: \.isLooking)
+        let isMissing = rowsByIdentity.values.contains { $0.driver?.isLooking == true }
         let isWanted = state == .poweredOn && (isMissing || scan.isWanted)
         let wanted = isWanted ? JacquardGATT.service : nil
         if wanted != scan.requested {
@@ -115,7 +115,7 @@ extension JacquardManager {
         let now = Instant.now
         find(tag, at: now)
         sightings.record(tag, at: now) { drivers[$0] != nil }
-        if let identity = drivers[address]?.identity { followers[identity]?.tag?.update(from: tag) }
+        drivers[address]?.row.follower?.tag?.update(from: tag)
         reportAdvertisement(tag)
         reportSharing(of: tag, at: now)
     }
@@ -134,8 +134,8 @@ extension JacquardManager {
     }
 
     /// Makes the next report of devices that share a tag's serial a new one, after the tag was paired or removed.
-    func resetDuplicateReport(of identity: TagIdentity) {
-        let serial = identity.serial ?? identity.address.flatMap { sightings[$0]?.pairingSerialNumber }
+    func resetDuplicateReport(of row: TagRow) {
+        let serial = row.identity.serial ?? row.identity.address.flatMap { sightings[$0]?.pairingSerialNumber }
         if let serial { sightings.resetReport(of: serial) }
     }
 
@@ -144,7 +144,7 @@ extension JacquardManager {
         if let driver = drivers[tag.identifier] { return driver.lastSign = now }
         // Tags with a fixed address are in `drivers`, so this one is identified by its serial.
         let identity = TagIdentity(serial: tag.pairingSerialNumber)
-        guard let driver = tags[identity] else { return }
+        guard let driver = rowsByIdentity[identity]?.driver else { return }
         if let address = driver.address {
             let holder = KnownAddresses.Holder(
                 address: address, isBonded: sightings.bonded.contains(address), isKnown: known[identity] == address,

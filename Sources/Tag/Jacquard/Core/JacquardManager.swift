@@ -8,7 +8,7 @@ public import Time
 ///
 /// It has two interfaces, which can be used together:
 ///
-/// - ``onEvent`` is called synchronously with all events. A ``TagIdentity`` identifies the tag.
+/// - ``onEvent`` is called synchronously with all events. A `TagHandle` names the tag, see ``add(_:_:)``.
 /// - The SDK's interface: streams, ``connect(_:)-(BluetoothAddress)`` and ``ConnectedTag``. It has no cost until it is
 ///   used.
 ///
@@ -23,19 +23,20 @@ public final class JacquardManager {
         case adapters([Adapter])
         /// A requested scan has started or stopped. The search for missing tags is not reported.
         case scanning(Bool)
-        /// A tag has advertised. `isNew` is false if a scan without duplicates has reported the tag already.
-        case advertised(AdvertisedTag, isNew: Bool)
+        /// A tag has advertised. `isNew` is false if a scan without duplicates has reported the tag already; `of` are the added
+        /// tags that it is.
+        case advertised(AdvertisedTag, isNew: Bool, of: [TagHandle])
         /// Several devices have one serial: those that advertise it at the same time, and the one at the known address
         /// of the tag. Repeated when another device is added, and every five minutes while it lasts.
         case duplicateSerial(PairingSerial, [BluetoothAddress])
         /// A pairing has reached a stage.
-        case pairing(TagIdentity, PairingStep)
+        case pairing(TagHandle, PairingStep)
         /// A pairing has ended. Without an error, the tag is bonded and connected.
-        case paired(TagIdentity, TagConnectionError?)
+        case paired(TagHandle, TagConnectionError?)
         /// A tag was forgotten. With an error, the Bluetooth stack refused to forget it.
-        case forgotten(TagIdentity, TagConnectionError?)
+        case forgotten(TagHandle, TagConnectionError?)
         /// An event of a tag's session.
-        case tag(TagIdentity, TagEvent)
+        case tag(TagHandle, TagEvent)
     }
 
     /// The handler of all events. Called on the loop, in the order of events. On the path of every gesture.
@@ -50,7 +51,7 @@ public final class JacquardManager {
     /// Names and capabilities of gear. Attached gear is reported again if another catalogue describes it differently.
     public var catalogue: GearCatalogue {
         didSet {
-            for driver in tags.values { driver.drive { session, _ in session.adopt(catalogue) } }
+            for row in rowsByIdentity.values { row.driver?.drive { session, _ in session.adopt(catalogue) } }
         }
     }
     /// Whether the central has several radios, and is to know of pairings.
@@ -58,27 +59,31 @@ public final class JacquardManager {
     let log: Logger
     /// Whether Bluetooth can be used.
     var state = CentralState.unknown
-    /// Drivers by identity, including stopped ones whose address is still needed.
-    var tags: [TagIdentity: TagDriver] = [:]
+    /// The tags that were added.
+    var rows: [TagHandle: TagRow] = [:]
+    /// The same, removed tags that are not disconnected yet, and those of the SDK's interface.
+    var rowsByIdentity: [TagIdentity: TagRow] = [:]
+    /// The added tags with a fixed address.
+    var rowsByAddress: [BluetoothAddress: TagRow] = [:]
     /// Drivers by address. Looked up for every event of a link.
     var drivers: [BluetoothAddress: TagDriver] = [:]
     /// The addresses of ``drivers``, which may request to be paired. Kept, because making the set from thousands of keys takes
     /// as long as binding hundreds of drivers.
     var pairable: Set<BluetoothAddress> = []
-    /// Requested connections that wait until another tag has released the address.
-    var pendingConnections: [TagIdentity: PendingConnection] = [:]
+    /// Requested connections that wait until another tag has released the address. Almost always empty.
+    var pendingConnections: [PendingConnection] = []
     var sightings = Sightings()
     var known = KnownAddresses()
-    var pairings: [TagIdentity: Pairing] = [:]
-    /// Requests to forget a device that are in progress, with the identities to report the result for.
-    var forgetting: [BluetoothAddress: Set<TagIdentity>] = [:]
+    /// Requests to forget a device that are in progress, with the tags to report the result for.
+    var forgetting: [BluetoothAddress: [TagRow]] = [:]
     var scan = RequestedScan()
 
     // The SDK's interface.
     let centralStates = Broadcast<CentralState>(keeping: 16, first: .unknown)
     let scanStates = Broadcast<Bool>(keeping: 16, first: false)
     let advertisements = Broadcast<AdvertisedTag>(keeping: 1024)
-    var followers: [TagIdentity: ConnectionFollower] = [:]
+    /// The latest handle of a tag that only the SDK's interface uses.
+    var lastHandle = TagHandle.none
     var responses = PendingResponses()
 
     /// Creates a manager and starts to watch for tags.
@@ -104,17 +109,22 @@ public final class JacquardManager {
     }
 
     /// Passes an event of a tag to all receivers.
-    func emit(_ event: TagEvent, of identity: TagIdentity) {
+    func emit(_ event: TagEvent, of row: TagRow) {
         if case .commandEnded(let token, let result) = event, responses.end(token, result) { return }
         if case .connection(let connection) = event, connection.state == .connected {
-            known[identity] = tags[identity]?.address
+            known[row.identity] = row.driver?.address
         }
-        onEvent?(.tag(identity, event))
-        if !followers.isEmpty, let follower = followers[identity] {
+        onEvent?(.tag(row.handle, event))
+        if let follower = row.follower {
             follower.receive(event)
-            if follower.isEnded { followers[identity] = nil }
+            if follower.isEnded { row.follower = nil }
         }
-        updatePairing(identity, event)
+        updatePairing(row, event)
+    }
+
+    /// Rows and drivers refer to each other.
+    isolated deinit {
+        for row in rowsByIdentity.values { row.driver = nil }
     }
 
     // MARK: Events
@@ -150,7 +160,9 @@ public final class JacquardManager {
         let wasUsable = state == .poweredOn
         state = new
         if wasUsable {
-            for driver in tags.values { driver.drive { session, now in session.poweredOff(.unusable(new), at: now) } }
+            for row in rowsByIdentity.values {
+                row.driver?.drive { session, now in session.poweredOff(.unusable(new), at: now) }
+            }
         }
         onEvent?(.centralState(new))
         centralStates.send(new)

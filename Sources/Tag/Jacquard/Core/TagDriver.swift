@@ -16,7 +16,7 @@ final class TagDriver {
         case forgotten
     }
 
-    let identity: TagIdentity
+    let row: TagRow
     /// The tag's Bluetooth address; nil until the tag was found.
     private(set) var address: BluetoothAddress?
     private(set) var session: TagSession
@@ -50,15 +50,15 @@ final class TagDriver {
     }
 
     init(
-        _ identity: TagIdentity, session: TagSession, central: any Central,
+        _ row: TagRow, session: TagSession, central: any Central,
         onEvent: @escaping @LoopActor (TagEvent, Instant) -> Void, onChange: @escaping @LoopActor (TagDriver) -> Void
     ) {
-        self.identity = identity
+        self.row = row
         self.session = session
         self.central = central
         self.onEvent = onEvent
         self.onChange = onChange
-        address = identity.address
+        address = row.identity.address
     }
 
     /// Sets the address at which the tag was found, and connects if the session waits for a link.
@@ -69,7 +69,7 @@ final class TagDriver {
 
     /// Forgets the address, unless it is fixed.
     func forgetAddress() {
-        guard let address, identity.address == nil else { return }
+        guard let address, row.identity.address == nil else { return }
         if isLooking { central.perform(.disconnect(address)) }
         self.address = nil
     }

@@ -34,6 +34,15 @@ struct TagFacts {
         }
     }
 
+    /// The events that have led to the values, in the order of a new connection.
+    var events: [TagEvent] {
+        let first: [TagEvent?] = [tag.map { .information($0) }, connection.map { .connection($0) }]
+        let later: [TagEvent?] = [
+            battery.map { .battery($0) }, isGearKnown ? .gear(gear) : nil, touchMode.map { .touchMode($0) },
+        ]
+        return (first + later).compactMap(\.self)
+    }
+
     /// Whether there is a link.
     var isLinked: Bool { connection?.state.isLinked ?? false }
 }

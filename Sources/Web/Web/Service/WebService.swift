@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Logging
 import MQTT
+import MQTTTypes
 import PasswordHash
 import Time
 

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -59,7 +60,7 @@ struct FleetStateTests {
         scene.wait(.seconds(31))
         let beats = scene.publications.filter { $0.topic == "jacquard/bridge/attic/beat" }
         #expect(beats.map(\.text) == ["1", "2", "3", "4"])
-        #expect(beats.allSatisfy { $0.qos == 0 && $0.kind == .stream && !$0.isRetained })
+        #expect(beats.allSatisfy { $0.message.qos == .atMostOnce && $0.kind == .stream && !$0.message.isRetained })
     }
 
     @Test("publishes offline for a silent bridge: the tags that only it is connected to, and its state last")
@@ -78,7 +79,7 @@ struct FleetStateTests {
         #expect(lines[3].contains(#""type":"bridge_silent""#))
         let sent = scene.publications.filter { $0.kind == .correction(lifetime: .seconds(5)) }
         #expect(sent.count == 3)
-        #expect(sent.allSatisfy { $0.isRetained && $0.qos == 1 })
+        #expect(sent.allSatisfy { $0.message.isRetained && $0.message.qos == .atLeastOnce })
         #expect(pass(600, scene, beatsOf: ["loft"]) == [])
     }
 
@@ -131,7 +132,7 @@ struct FleetStateTests {
         let scene = scene(peers: "cellar")
         pass(90, scene)
         #expect(scene.send("bridge/cellar/beat", "9") == ["jacquard/bridge/cellar/request/refresh "])
-        #expect(scene.publications.last?.isRetained == false)
+        #expect(scene.publications.last?.message.isRetained == false)
         scene.send("bridge/cellar/state", "online")
         #expect(scene.send("bridge/cellar/beat", "10") == [])
     }
@@ -140,7 +141,7 @@ struct FleetStateTests {
     func retained() {
         let scene = scene(peers: "cellar")
         pass(90, scene)
-        let beat = IncomingMessage(
+        let beat = MQTTMessage(
             topic: "jacquard/bridge/cellar/beat", payload: Array("9".utf8), isRetained: true)
         #expect(scene.receive(beat) == [])
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 @testable import Bridge
@@ -39,7 +40,7 @@ final class SimulatedFleet {
     private var clients: [Client] = []
     private var filters: [Group: [String: Set<Int>]] = [:]
     private var retained: [Group: [String: [UInt8]]] = [:]
-    private var queue: [(client: Int, message: IncomingMessage)] = []
+    private var queue: [(client: Int, message: MQTTMessage)] = []
     private var now = Scene.beginning
     private let tagsPerBridge: Int
 
@@ -54,7 +55,9 @@ final class SimulatedFleet {
             configuration.options.watchesFleet = watch
             clients.append(Client(configuration, at: now))
             handle(.started, number)
-            for tag in tags { handle(.tag(tag, .connection(TagConnection(state: .connected, attempt: 1))), number) }
+            for tag in tags {
+                handle(.tag(handle(tag, number), .connection(TagConnection(state: .connected, attempt: 1))), number)
+            }
             connect(number)
             drain()
             pass(.milliseconds(37))
@@ -138,11 +141,14 @@ final class SimulatedFleet {
         switch number / count % 14 {
         case 0, 7: route("jacquard/tag/\(tag.text)/battery/get", [])
         case 1, 3, 5, 8, 10, 12:
-            handle(.tag(tag, .connection(TagConnection(state: .preparingToConnect, attempt: 1))), bridge)
-            handle(.tag(tag, .connection(TagConnection(state: .connected, attempt: 1))), bridge)
-        default: handle(.tag(tag, .gesture(.doubleTap)), bridge)
+            for state in [TagConnection.State.preparingToConnect, .connected] {
+                handle(.tag(handle(tag, bridge), .connection(TagConnection(state: state, attempt: 1))), bridge)
+            }
+        default: handle(.tag(handle(tag, bridge), .gesture(.doubleTap)), bridge)
         }
     }
+
+    private func handle(_ tag: TagID, _ client: Int) -> TagHandle { clients[client].state.handle(of: tag) ?? .none }
 }
 
 // MARK: The driver of each bridge
@@ -175,7 +181,7 @@ extension SimulatedFleet {
             let publication = delivery.publication
             clients[client].traffic.published += 1
             clients[client].traffic.publishedBytes += publication.topic.utf8.count + publication.payload.count
-            if publication.isRetained {
+            if publication.message.isRetained {
                 retained[Group(Self.levels(publication.topic)), default: [:]][publication.topic] = publication.payload
             }
             route(publication.topic, publication.payload)
@@ -209,7 +215,7 @@ extension SimulatedFleet {
         let levels = Self.levels(filter)
         filters[Group(levels), default: [:]][filter, default: []].insert(client)
         for (topic, payload) in retained[Group(levels)] ?? [:] where Self.matches(filter, Self.levels(topic)) {
-            deliver(IncomingMessage(topic: topic, payload: payload, isRetained: true), to: client)
+            deliver(MQTTMessage(topic: topic, payload: payload, isRetained: true), to: client)
         }
     }
 
@@ -219,7 +225,7 @@ extension SimulatedFleet {
 
     private func route(_ topic: String, _ payload: [UInt8]) {
         let levels = Self.levels(topic)
-        let message = IncomingMessage(topic: topic, payload: payload)
+        let message = MQTTMessage(topic: topic, payload: payload)
         for group in [Group(levels), Group(levels, last: "+")] {
             for (filter, subscribers) in filters[group] ?? [:] where Self.matches(filter, levels) {
                 for client in subscribers { deliver(message, to: client) }
@@ -227,7 +233,7 @@ extension SimulatedFleet {
         }
     }
 
-    private func deliver(_ message: IncomingMessage, to client: Int) {
+    private func deliver(_ message: MQTTMessage, to client: Int) {
         clients[client].traffic.received += 1
         clients[client].traffic.receivedBytes += message.topic.utf8.count + message.payload.count
         queue.append((client, message))

@@ -1,6 +1,7 @@
 import HomeAssistant
 import JSON
 import JacquardProtocol
+import MQTTTypes
 
 @testable import Bridge
 
@@ -37,7 +38,7 @@ extension Scene {
     /// A message arrives on a topic outside the base topic.
     @discardableResult
     func receive(_ topic: String, _ payload: String, isRetained: Bool = false) -> [String] {
-        receive(IncomingMessage(topic: topic, payload: Array(payload.utf8), isRetained: isRetained))
+        receive(MQTTMessage(topic: topic, payload: Array(payload.utf8), isRetained: isRetained))
     }
 }
 
@@ -58,7 +59,8 @@ struct Announcement {
     let document: [String: JSONValue]
 
     init?(_ publication: Publication) {
-        guard publication.topic.hasSuffix("/config"), publication.isRetained, publication.qos == 1,
+        guard publication.topic.hasSuffix("/config"), publication.message.isRetained,
+            publication.message.qos == .atLeastOnce,
             case .object(let document)? = JSONValue(parsing: publication.payload)
         else { return nil }
         topic = publication.topic

@@ -2,6 +2,7 @@ import Foundation
 import HomeAssistant
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -54,7 +55,7 @@ struct DiscoveryDocumentTests {
         let pattern = #/value_json\.([a-z_]+)/#
         for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
             guard let template = item["value_template"]?.text, let topic = item["state_topic"]?.text,
-                let fact = scene.publications.last(where: { $0.topic == topic && $0.isRetained }),
+                let fact = scene.publications.last(where: { $0.topic == topic && $0.message.isRetained }),
                 case .object(let document)? = JSONValue(parsing: fact.payload)
             else { continue }
             for match in template.matches(of: pattern) {

@@ -1,5 +1,6 @@
 import HomeAssistant
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -71,7 +72,7 @@ struct DiscoveryLifeTests {
         let end = scene.wait(.milliseconds(1_599)).discoveryTopics
         #expect(end == (1...3).map { "homeassistant/device/jacquard_tag_000\($0)/config" })
         #expect(scene.wait(.milliseconds(400)).discoveryTopics == ["homeassistant/device/jacquard_tag_0004/config"])
-        #expect(scene.publications[first...].allSatisfy { $0.kind == .reminder && $0.isRetained })
+        #expect(scene.publications[first...].allSatisfy { $0.kind == .reminder && $0.message.isRetained })
         let topics = Set(scene.publications[first...].map(\.topic))
         #expect(topics.isSuperset(of: ["jacquard/bridge/attic/state", "jacquard/tag/0002/availability"]))
         #expect(!topics.contains { $0.hasSuffix("/gesture") })
@@ -112,7 +113,7 @@ struct DiscoveryLifeTests {
         let announced = scene.announcements.map(\.topic).filter { $0.contains("jacquard_tag_003R") }
         let withdrawn = scene.state.discoveryWithdrawal(of: scene.state.tags[0])
         #expect(withdrawn.map(\.topic) == announced)
-        #expect(withdrawn.allSatisfy { $0.payload.isEmpty && $0.isRetained })
+        #expect(withdrawn.allSatisfy { $0.payload.isEmpty && $0.message.isRetained })
     }
 
     @Test("ends at once when the tag is forgotten, and a second before the tag's other topics")

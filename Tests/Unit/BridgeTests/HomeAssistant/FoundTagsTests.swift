@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -35,7 +36,7 @@ struct FoundTagsTests {
     func beginning() {
         let before = scene(isScanning: false).publications.last { $0.topic == Self.topic }
         #expect(before?.text == #"{"count":null,"more":false,"scanning":false,"started":null,"tags":[]}"#)
-        #expect(before?.isRetained == true)
+        #expect(before?.message.isRetained == true)
         #expect(
             String(decoding: last(scene()), as: UTF8.self)
                 == #"{"count":0,"more":false,"scanning":true,"started":"2026-11-20T10:15:04.114Z","tags":[]}"#)

@@ -43,14 +43,14 @@ struct PairingInHomeAssistantTests {
         #expect(lines.last?.contains(#""data":{"serial":"0001"}"#) == true)
         #expect(pairing(scene, "request_serial", "state") == ["0001", "idle"])
         scene.send("bridge/attic/request/pair", "{}")
-        #expect(scene.takeActions() == [.pair(serial: "0001", timeout: .seconds(60), token: 2)])
+        #expect(scene.takeActions() == [.pair(2, serial: "0001", timeout: .seconds(60), token: 2)])
         #expect(
             pairing(scene, "state", "serial", "hint")
                 == ["searching", "0001", "Hold the tag's button for three seconds: it then advertises for 60 seconds"])
         for (stage, state) in [
             (.found(address: "F0"), "found"), (.pairing, "pairing"), (.connecting, "connecting"),
         ] as [(PairingStage, String)] {
-            scene.handle(.pairing(serial: "0001", stage))
+            scene.handle(.pairing(2, stage))
             #expect(pairing(scene, "state", "address", "hint") == [state, "F0", "null"])
         }
         scene.done(.paired(address: "F0", name: "Jacquard-0001"))

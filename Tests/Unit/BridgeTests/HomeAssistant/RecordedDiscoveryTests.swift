@@ -1,5 +1,6 @@
 import HomeAssistant
 import JacquardProtocol
+import MQTTTypes
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ struct RecordedDiscoveryTests {
     private static func messages(_ form: HomeAssistantConfiguration.Form) -> [Publication] {
         let scene = Scene.announcing(form, tags: tags)
         scene.report(.information(.tag))
-        scene.handle(.sighting(.known("ä b"), TagSighting(name: "Jacket")))
+        scene.handle(.sighting(scene.state.handle(of: .known("ä b")) ?? .none, TagSighting(name: "Jacket")))
         scene.begin()
         scene.wait(.seconds(2))
         var off = scene.state.configuration
@@ -45,7 +46,7 @@ struct RecordedDiscoveryTests {
     func recorded(form: HomeAssistantConfiguration.Form) throws {
         let messages = Self.messages(form)
         let recording = try Self.recording(form, generated: messages)
-        #expect(messages.allSatisfy { $0.isRetained && $0.qos == 1 })
+        #expect(messages.allSatisfy { $0.message.isRetained && $0.message.qos == .atLeastOnce })
         #expect(messages.count == recording.count)
         for (message, line) in zip(messages, recording) { #expect(message.line == line) }
     }

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -41,7 +42,7 @@ struct ModuleCommandTests {
         let lines = scene.answer(.modules(Self.modules(isEnabled: true)))
         #expect(lines.first?.contains(#""data":{"modules":[{"enabled":true"#) == true)
         #expect(lines.last == Self.line(isEnabled: true))
-        #expect(scene.publications.last?.isRetained == true)
+        #expect(scene.publications.last?.message.isRetained == true)
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -174,7 +175,7 @@ struct MotionStreamTests {
         #expect(lines.count == 1)
         #expect(lines[0].hasPrefix(#"jacquard/tag/003R/imu/data {"accel_gyro":[[-139,30,2123,-21,1,0],["#))
         #expect(lines[0].contains(#""lost":0,"sensor":0,"seq":0,"step":157,"ticks":1000,"#))
-        #expect(scene.publications.last?.qos == 0)
+        #expect(scene.publications.last?.message.qos == .atMostOnce)
         scene.report(.motion(.samples(try value(5))))
         #expect(scene.wait(.milliseconds(50)).first?.contains(#""lost":2,"sensor":0,"seq":3,"#) == true)
     }

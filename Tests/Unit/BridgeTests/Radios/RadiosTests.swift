@@ -131,7 +131,7 @@ struct RadiosTests {
         scene.send("bridge/attic/request/pair", #"{"serial":"003R","radio":"loft"}"#)
         #expect(
             scene.actions.contains {
-                if case .pair(serial: "003R", timeout: _, radio: "loft", isCheck: false, token: _) = $0 {
+                if case .pair(.tag003R, serial: "003R", timeout: _, radio: "loft", isCheck: false, token: _) = $0 {
                     true
                 } else {
                     false
@@ -156,7 +156,8 @@ struct RadiosTests {
         #expect(!scene.send(topic, request).contains { $0.contains("pair_started") })
         let actions = scene.takeActions()
         guard
-            case .pair(serial: "003R", timeout: .seconds(20), radio: "loft", isCheck: true, let token)? = actions.first
+            case .pair(.tag003R, serial: "003R", timeout: .seconds(20), radio: "loft", isCheck: true, let token)? =
+                actions.first
         else {
             Issue.record("no check: \(actions)")
             return
@@ -164,7 +165,8 @@ struct RadiosTests {
         let failed = scene.handle(.requestEnded(token: token, .failure(.notFound)))
         #expect(failed.count == 1 && failed[0].contains("The radio loft has not received the tag within 20 s"))
         scene.send(topic, request)
-        guard case .pair(serial: _, timeout: _, radio: _, isCheck: true, let next)? = scene.takeActions().first else {
+        guard case .pair(_, serial: _, timeout: _, radio: _, isCheck: true, let next)? = scene.takeActions().first
+        else {
             return
         }
         let done = scene.handle(.requestEnded(token: next, .success(.paired(address: "F0", name: nil))))

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 
 @testable import Bridge
@@ -40,8 +41,8 @@ struct RawDataTests {
             scene.report(.raw([7, 0x41], view: .packet))
                 == [#"jacquard/tag/003R/raw {"bytes":"0741","view":"packet"}"#])
         #expect(scene.report(.raw([0x41], view: .payload)) == [])
-        #expect(scene.publications.last?.qos == 0)
-        #expect(scene.publications.last?.isRetained == false)
+        #expect(scene.publications.last?.message.qos == .atMostOnce)
+        #expect(scene.publications.last?.message.isRetained == false)
         scene.send("tag/003R/raw/set", #"{"views":[]}"#)
         #expect(scene.takeActions() == [.observeRawData([], of: .tag003R)])
         #expect(scene.report(.raw([1], view: .value)) == [])

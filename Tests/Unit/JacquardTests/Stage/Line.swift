@@ -23,12 +23,17 @@ enum Line {
         }
     }
 
-    static func of(_ event: JacquardManager.Event) -> String {
+    static func of(_ event: JacquardManager.Event, identity: (TagHandle) -> TagIdentity?) -> String {
+        func name(_ tag: TagHandle) -> String { identity(tag).map { Self.name($0) } ?? "nobody" }
+        return text(event, name)
+    }
+
+    private static func text(_ event: JacquardManager.Event, _ name: (TagHandle) -> String) -> String {
         switch event {
         case .centralState(let state): "central \(state)"
         case .adapters(let adapters): "adapters \(adapters.count)"
         case .scanning(let isScanning): isScanning ? "scanning" : "not scanning"
-        case .advertised(let tag, let isNew):
+        case .advertised(let tag, let isNew, of: _):
             "\(isNew ? "heard" : "again") \(tag.pairingSerialNumber) at \(tag.identifier.short)"
         case .duplicateSerial(let serial, let addresses):
             "duplicate \(serial) at" + addresses.map { " " + $0.short }.joined()

@@ -38,7 +38,7 @@ final class Stage {
         manager = JacquardManager(
             central: central, timing: timing, catalogue: catalogue, log: Logger("test", to: log))
         manager.onEvent = { [unowned self] event in
-            lines.append(Line.of(event))
+            lines.append(Line.of(event) { [manager] in manager.identity(of: $0) })
             onEvent?(event)
         }
         central.onRequest = { [unowned self] request in

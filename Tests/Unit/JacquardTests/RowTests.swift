@@ -1,0 +1,141 @@
+import JacquardProtocol
+import TestSupport
+import Testing
+
+@testable import Jacquard
+
+@Suite("Tags of a manager")
+struct RowTests {
+    private let first = TagHandle(number: 1)
+    private let second = TagHandle(number: 2)
+
+    @Test("are named by the handles with which they were added, in calls and events")
+    func names() async throws {
+        try await onLoop {
+            let stage = Stage()
+            var named: [TagHandle] = []
+            stage.onEvent = { if case .tag(let tag, _) = $0 { named.append(tag) } }
+            stage.manager.add(first, .desk)
+            stage.manager.add(second, TagIdentity(serial: .attic))
+            stage.manager.connect(second)
+            stage.manager.connect(first)
+            #expect(named == [second, first])
+            stage.manager.add(first, TagIdentity(serial: .attic))
+            #expect(stage.manager.serial(of: first) == "003R", "an added handle keeps its tag")
+        }
+    }
+
+    @Test("that were not added answer commands and requests to forget, and nothing else")
+    func unknown() async throws {
+        try await onLoop {
+            let stage = Stage()
+            var ended: [String] = []
+            stage.onEvent = { event in
+                switch event {
+                case .tag(let tag, .commandEnded(let token, .failure(let error))):
+                    ended.append("\(tag.number) \(token) \(error)")
+                case .forgotten(let tag, nil): ended.append("\(tag.number) forgotten")
+                default: ended.append("\(event)")
+                }
+            }
+            stage.manager.connect(first)
+            stage.manager.disconnect(first)
+            stage.manager.pair(first, within: .seconds(60))
+            stage.manager.observeRawData(.packet, of: first)
+            stage.manager.expect(first, at: .number(1))
+            stage.manager.reportAgain(first)
+            stage.manager.remove(first)
+            stage.manager.enqueue(.batteryStatus, on: first, token: 7)
+            stage.manager.forget(first)
+            try await until("both answers") { ended.count == 2 }
+            #expect(ended == ["1 7 notConnected", "1 forgotten"])
+            #expect(stage.manager.address(of: first) == nil && stage.manager.advertisement(of: first) == nil)
+        }
+    }
+
+    @Test("keep their state under a new handle")
+    func renamed() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.add(first, .desk)
+            let address = stage.connect(.desk)
+            stage.manager.add(second, .desk)
+            #expect(stage.manager.tag(at: address) == second && stage.manager.address(of: first) == nil)
+            var tags: [TagHandle] = []
+            stage.onEvent = { if case .tag(let tag, .gesture) = $0 { tags.append(tag) } }
+            stage.gesture(address)
+            #expect(tags == [second])
+        }
+    }
+
+    @Test("end when they are removed and disconnected, and can be added again before")
+    func removed() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.add(first, .desk)
+            let address = stage.connect(.desk)
+            stage.manager.disconnect(first)
+            stage.manager.remove(first)
+            #expect(stage.manager.address(of: first) == nil && stage.manager.tag(at: address) == first)
+            stage.manager.add(second, .desk)
+            stage.unlink(address)
+            #expect(stage.manager.address(of: second) == address)
+            stage.manager.remove(second)
+            #expect(stage.manager.rows.isEmpty && stage.manager.rowsByIdentity.isEmpty && stage.manager.drivers.isEmpty)
+            let fixed = TagIdentity(serial: .attic, address: .number(9))
+            stage.manager.add(first, fixed)
+            stage.manager.remove(first)
+            #expect(stage.manager.rowsByIdentity.isEmpty && stage.manager.rowsByAddress.isEmpty)
+        }
+    }
+
+    @Test("are recognized in advertisements by their address or serial")
+    func advertised() async throws {
+        try await onLoop {
+            let stage = Stage()
+            var known: [[TagHandle]] = []
+            stage.onEvent = { if case .advertised(_, isNew: _, of: let tags) = $0 { known.append(tags) } }
+            stage.manager.add(first, .desk)
+            stage.manager.add(second, TagIdentity(serial: .attic, address: .number(2)))
+            stage.hear(1)
+            stage.hear(2, .desk)
+            stage.hear(3, .attic)
+            stage.manager.remove(first)
+            stage.hear(1)
+            #expect(known == [[first], [second, first], [], []])
+        }
+    }
+
+    @Test("report the values of their connection again")
+    func again() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.add(first, .desk)
+            let address = stage.connect(.desk)
+            stage.manager.reportAgain(first)
+            #expect(stage.said().prefix(2) == ["003R information", "003R connected"])
+            stage.manager.disconnect(first)
+            stage.unlink(address)
+            _ = stage.said()
+            stage.manager.reportAgain(first)
+            #expect(stage.said().last == "003R disconnected")
+        }
+    }
+
+    @Test("of the SDK's interface have handles of their own, and end with their connection")
+    func interface() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            var handles: Set<TagHandle> = []
+            stage.onEvent = { if case .tag(let tag, _) = $0 { handles.insert(tag) } }
+            try stage.manager.connect(address)
+            stage.link(address)
+            stage.start(address)
+            try stage.manager.disconnect(address)
+            stage.unlink(address)
+            #expect(handles.count == 1 && handles.allSatisfy { TagHandle.ofInterface.contains($0.number) })
+            #expect(stage.manager.rows.isEmpty && stage.manager.rowsByIdentity.isEmpty)
+        }
+    }
+}
