@@ -72,8 +72,10 @@ extension Oracle {
         }
         guard world.now - world.lastDisturbance > Self.healthDelay, wanted == nil else { return }
         var lasting = ["events_dropped", "state_damaged"]
-        // The failure of a tag lasts until it is connected.
-        if !world.tags.allSatisfy({ host.isLinked($0) }) { lasting.append("tag_unusable") }
+        // The failure of a tag lasts until it is connected, a while after its link was made.
+        if !world.tags.allSatisfy({ host.isLinked($0) && world.now - $0.linkedAt >= Self.calm }) {
+            lasting.append("tag_unusable")
+        }
         // As with other failures, until the next attempt, for which the tag must be heard.
         let isShared = world.options.sharesAdapter && lasting.contains("tag_unusable")
         if isShared || world.tags.contains(where: { host.radio.isUsedByAnother($0.address, than: host) }) {
