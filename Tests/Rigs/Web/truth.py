@@ -119,7 +119,7 @@ def tabs(run):
             browser.wait_for("Last 24 hours")
         browser.click_text("Short")
         browser.wait_for("ok, answered in")
-        wait_for("one stream for each browser", lambda: len(relay.streams) == 3, 10)
+        wait_for("one stream for each browser", lambda: len(relay.streams) == 3, 30)
         browser.wait_for("connected")
         second.wait_for("connected")
         run.stage.gesture("0001", "brush_in")
@@ -130,7 +130,7 @@ def tabs(run):
         for handle in handles:
             tab(browser, handle)
             browser.wait_for("brush in", 2)
-        wait_for("one stream for each browser still", lambda: len(relay.streams) == 3, 10)
+        wait_for("one stream for each browser still", lambda: len(relay.streams) == 3, 30)
         print("  8 tabs, 2 browsers and a phone: %d streams" % len(relay.streams))
     finally:
         for each in (browser, second, phone):
@@ -154,10 +154,10 @@ def background(run):
         wait_for("the title follows", lambda: title(browser, first).startswith("%d online" % (total - 1)), 3)
         # No page of this browser is visible.
         other_tab(browser)
-        wait_for("no stream without a visible page", lambda: not relay.streams, 10)
+        wait_for("no stream without a visible page", lambda: not relay.streams, 30)
         stage.simulator.type("in-range 0001")
         wait_for("the title follows", lambda: title(browser, first).startswith("%d online" % total), 60)
-        wait_for("no stream again", lambda: not relay.streams, 10)
+        wait_for("no stream again", lambda: not relay.streams, 30)
         stage.broker.kill()
         wait_for("the title follows", lambda: title(browser, first).startswith("not connected"), 30)
         stage.broker.start()
@@ -175,13 +175,13 @@ def without_worker(run):
         browser.command("Page.addScriptToEvaluateOnNewDocument", source="delete window.SharedWorker;")
         login(run, browser, relay.port)
         first = browser.call("GET", "/window")
-        wait_for("one stream", lambda: len(relay.streams) == 1, 10)
+        wait_for("one stream", lambda: len(relay.streams) == 1, 30)
         run.stage.gesture("0001", "brush_in")
         browser.wait_for("brush in", 5)
         other_tab(browser)
-        wait_for("no stream", lambda: not relay.streams, 10)
+        wait_for("no stream", lambda: not relay.streams, 30)
         tab(browser, first)
-        wait_for("a stream again", lambda: len(relay.streams) == 1, 10)
+        wait_for("a stream again", lambda: len(relay.streams) == 1, 30)
         run.stage.gesture("0001", "cover")
         browser.wait_for("cover", 5)
     finally:
