@@ -34,7 +34,7 @@ public struct MQTTMessage: Sendable, Hashable {
     public var isRetained: Bool
     /// The message expiry interval in seconds. In a received message, the remaining time.
     public var messageExpirySeconds: UInt32?
-    /// At most one. Messages are copied several times on the path of a gesture, which has none of these properties.
+    /// At most one. Messages are copied several times on the path of a gesture, which rarely has one of these properties.
     private var rare: [RareProperties] = []
 
     private struct RareProperties: Hashable, Sendable {

@@ -134,7 +134,7 @@ struct RetainedFacts: Equatable, Sendable {
         return facts
     }
 
-    /// Reads the retained messages of all bridges with the same base topic, and says so.
+    /// Shows its progress, and reads the retained messages of all bridges with the same base topic.
     ///
     /// - Returns: the bridges that have a state, sorted by name.
     @LoopActor

@@ -15,7 +15,7 @@ final class Reader {
 
         /// All topics, as an automation does.
         static let everything = Subscription(identifier: "soak-reader", filter: "#", qos: .atLeastOnce)
-        /// What is published about tags. The broker passes it on without a queue.
+        /// All publications about tags. The broker passes it on without a queue.
         static let witness = Subscription(identifier: "soak-witness", filter: "jacquard/tag/#", qos: .atMostOnce)
     }
 

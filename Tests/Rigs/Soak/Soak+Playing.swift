@@ -3,7 +3,7 @@ import Glibc
 import MQTTTypes
 import TestSupport
 
-/// What is done later to put something right.
+/// An action that later ends a fault.
 enum Remedy {
     case type(String, tag: String)
     case adapterOn

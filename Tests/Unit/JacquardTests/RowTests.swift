@@ -1,3 +1,5 @@
+import Bluetooth
+import EventLoop
 import JacquardProtocol
 import TestSupport
 import Testing
@@ -8,6 +10,13 @@ import Testing
 struct RowTests {
     private let first = TagHandle(number: 1)
     private let second = TagHandle(number: 2)
+
+    /// A stage whose first tag is connected.
+    @LoopActor private func connected() -> (Stage, BluetoothAddress) {
+        let stage = Stage()
+        stage.manager.add(first, .desk)
+        return (stage, stage.connect(.desk))
+    }
 
     @Test("are named by the handles with which they were added, in calls and events")
     func names() async throws {
@@ -56,9 +65,7 @@ struct RowTests {
     @Test("keep their state under a new handle")
     func renamed() async throws {
         try await onLoop {
-            let stage = Stage()
-            stage.manager.add(first, .desk)
-            let address = stage.connect(.desk)
+            let (stage, address) = connected()
             stage.manager.add(second, .desk)
             #expect(stage.manager.tag(at: address) == second && stage.manager.address(of: first) == nil)
             var tags: [TagHandle] = []
@@ -71,9 +78,7 @@ struct RowTests {
     @Test("end when they are removed and disconnected, and can be added again before")
     func removed() async throws {
         try await onLoop {
-            let stage = Stage()
-            stage.manager.add(first, .desk)
-            let address = stage.connect(.desk)
+            let (stage, address) = connected()
             stage.manager.disconnect(first)
             stage.manager.remove(first)
             #expect(stage.manager.address(of: first) == nil && stage.manager.tag(at: address) == first)
@@ -109,9 +114,7 @@ struct RowTests {
     @Test("report the values of their connection again")
     func again() async throws {
         try await onLoop {
-            let stage = Stage()
-            stage.manager.add(first, .desk)
-            let address = stage.connect(.desk)
+            let (stage, address) = connected()
             stage.manager.reportAgain(first)
             #expect(stage.said().prefix(2) == ["003R information", "003R connected"])
             stage.manager.disconnect(first)

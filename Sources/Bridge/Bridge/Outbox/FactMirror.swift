@@ -48,7 +48,7 @@ struct FactMirror: Sendable {
     mutating func keep(_ publication: Publication) -> Bool {
         let topic = ExactText(publication.topic)
         // Nothing to publish, and nothing of this bridge to clear.
-        if publication.isClearing, withheld.remove(topic) != nil {
+        if publication.isClearing, endWithholding(topic) {
             remove(topic)
             return false
         }
@@ -79,15 +79,21 @@ struct FactMirror: Sendable {
     ///
     /// - Returns: the topics to queue.
     mutating func release(_ topics: [String]) -> [String] {
-        // An empty set would keep its memory.
-        defer { if withheld.isEmpty { withheld = [] } }
-        return topics.filter { topic in
+        topics.filter { topic in
             let topic = ExactText(topic)
-            withheld.remove(topic)
+            _ = endWithholding(topic)
             guard let known = facts[topic], known.progress != .waiting, known.progress != .dropped else { return false }
             facts[topic]?.progress = .waiting
             return true
         }
+    }
+
+    /// Ends the withholding of a topic, and returns whether it was withheld.
+    private mutating func endWithholding(_ topic: ExactText) -> Bool {
+        guard withheld.remove(topic) != nil else { return false }
+        // An empty set would keep its memory.
+        if withheld.isEmpty { withheld = [] }
+        return true
     }
 
     /// Marks the topic's fact to be sent again.

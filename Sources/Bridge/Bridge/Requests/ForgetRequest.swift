@@ -10,6 +10,7 @@ struct ForgetRequest: BridgeRequest {
     static let keys = ["id", "tag"]
 
     private let entry: TagEntry
+    private let tag: TagHandle
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let id: JSONValue? =
@@ -21,7 +22,7 @@ struct ForgetRequest: BridgeRequest {
         let allowed = "the id of a tag"
         let text = try CommandArguments(id.map { ["id": $0] } ?? [:]).text("id", longest: TagID.longest)
         let position = try bridge.tagPosition(CommandArguments.required(text, "id", mayBe: allowed))
-        entry = bridge.tags[position].entry
+        (entry, tag) = (bridge.tags[position].entry, bridge.tags[position].handle)
         guard !bridge.departures.isForgetting(entry.id) else {
             throw CommandFailure(.busy, "Tag \(entry.id) is being forgotten already", hint: "Wait for that result")
         }
@@ -33,8 +34,7 @@ struct ForgetRequest: BridgeRequest {
     }
 
     func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        let action = bridge.handle(of: entry.id).map { BridgeRequestEffect.action(.forget($0, token: token)) }
-        return .underWay([.forgetting(entry.id, true)] + [action].compactMap(\.self))
+        .underWay([.forgetting(entry.id, true), .action(.forget(tag, token: token))])
     }
 
     func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {

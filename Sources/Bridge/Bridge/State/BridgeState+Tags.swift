@@ -144,10 +144,11 @@ extension BridgeState {
         let scope = rescope([tags.count - 1], at: now)
         let announcement = discoveryFacts(ofTag: tags.count - 1) + [connectedTagsFact]
         let facts = publish(tag.allFacts(at: now) + [infoFact] + announcement + healthChanged(at: now))
-        return emptied + scope.narrowing + facts + scope.widening + [
-            .addTag(tag.handle, entry, lastAddress: record?.address)
-        ]
-            + (sighting == nil ? [] : [.reportAgain(tag.handle)]) + [stored] + settle(tags.count - 1, at: now)
+        let addition = BridgeAction.addTag(tag.handle, entry, lastAddress: record?.address)
+        // A tag that was paired is connected already.
+        let report = sighting == nil ? [] : [BridgeAction.reportAgain(tag.handle)]
+        return emptied + scope.narrowing + facts + scope.widening + [addition] + report + [stored]
+            + settle(tags.count - 1, at: now)
     }
 
     mutating func change(_ entry: TagEntry, at now: Timestamp) -> [BridgeAction] {

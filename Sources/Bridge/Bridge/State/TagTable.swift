@@ -128,6 +128,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         for position in tags.indices { tags[position].setStatsInterval(interval) }
         positionsByNumber = Array(repeating: nil, count: 1 + (tags.map { Int($0.handle.number) }.max() ?? 0))
         for position in tags.indices { positionsByNumber[Int(tags[position].handle.number)] = Int32(position) }
+        // Tags without a handle.
         positionsByNumber[0] = nil
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)

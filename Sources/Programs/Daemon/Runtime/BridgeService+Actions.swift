@@ -46,7 +46,8 @@ extension BridgeService {
         case .subscribe(let filters): subscribe(to: filters.map { ($0, .atLeastOnce) })
         case .unsubscribe(let filters): unsubscribe(from: filters)
         case .addTag(let tag, let entry, let lastAddress):
-            add(tag, entry, at: configuration.knownTags.first { $0.entry.id == entry.id }?.address)
+            let address = configuration.tags.first { $0.id == entry.id }?.address
+            add(tag, entry, at: address.flatMap { BluetoothAddress($0) })
             expect(tag, at: lastAddress)
         case .reportAgain(let tag):
             // The advertisement was received before the tag had its bond.

@@ -21,7 +21,7 @@ extension JacquardManager {
         if let address = identity.address { rowsByAddress[address] = row }
     }
 
-    /// Removes a tag, which should have been disconnected. No more requests are accepted, and its state is forgotten.
+    /// Removes a tag, which should have been disconnected. Only the address of its last connection is kept.
     public func remove(_ tag: TagHandle) {
         guard let row = rows.removeValue(forKey: tag) else { return }
         row.isOwned = false

@@ -36,11 +36,11 @@ struct TagFacts {
 
     /// The events that have led to the values, in the order of a new connection.
     var events: [TagEvent] {
-        let first: [TagEvent?] = [tag.map { .information($0) }, connection.map { .connection($0) }]
-        let later: [TagEvent?] = [
-            battery.map { .battery($0) }, isGearKnown ? .gear(gear) : nil, touchMode.map { .touchMode($0) },
+        let events: [TagEvent?] = [
+            tag.map { .information($0) }, connection.map { .connection($0) }, battery.map { .battery($0) },
+            isGearKnown ? .gear(gear) : nil, touchMode.map { .touchMode($0) },
         ]
-        return (first + later).compactMap(\.self)
+        return events.compactMap(\.self)
     }
 
     /// Whether there is a link.

@@ -1,7 +1,7 @@
 /// The name of a tag inside the process. Its serial, address and id are looked up at the edges only.
 ///
-/// Whoever knows the tags gives the handles. That of a removed tag is given again as late as possible, because events of that tag
-/// may be on their way.
+/// The owner of the tags gives the handles. The handle of a removed tag is given again as late as possible, because events of that
+/// tag may be on their way.
 public struct TagHandle: Hashable, Sendable {
     /// The number: 1 to 65,535, or 0 for no tag.
     public let number: UInt16
