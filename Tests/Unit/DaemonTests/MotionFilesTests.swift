@@ -32,6 +32,27 @@ struct MotionFilesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/imu/003R").count == 2)
     }
 
+    @Test("are complete only with the bytes of the session: others are deleted, and a lost beginning is noticed")
+    func incomplete() throws {
+        let scratch = try ScratchFolder()
+        let path = MotionFilePath(folder: scratch.path + "/imu", tag: "003R")
+        let folder = scratch.path + "/imu/003R"
+        func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder) }
+        _ = try path.perform(.open(Self.session), most: Self.most, at: 0)
+        for bytes: [UInt8] in [[1, 2, 3], [4, 5, 7]] {
+            _ = try path.perform(.append(bytes, Self.session), most: Self.most, at: 0)
+        }
+        guard case .failed(let reason) = try path.perform(.finish(Self.session), most: Self.most, at: 0) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(reason.hasSuffix("differs from the session of the tag, and was deleted"))
+        #expect(try files().isEmpty)
+        // Somebody has deleted it, or imu.folder has changed.
+        #expect(throws: FileError.self) { try path.perform(.append([4, 5, 6], Self.session), most: Self.most, at: 0) }
+        #expect(try files().isEmpty)
+    }
+
     @Test("names of tags and sessions, which come by radio, are no paths", arguments: ["..", "a b", "\u{e4}"])
     func names(tag: String) throws {
         let scratch = try ScratchFolder()

@@ -57,6 +57,22 @@ struct IMUModuleTests {
         Task { @LoopActor in try await body() }
     }
 
+    @Test("transfers one session at a time")
+    func oneAtATime() async throws {
+        try await onLoop {
+            let (stage, module) = try Self.connected()
+            let first = Self.call {
+                for try await _ in module.downloadIMUSessionData(session: Self.session) {}
+            }
+            try await Self.listModule(stage, module)
+            await #expect(throws: IMUDownloadError.downloadInProgress) {
+                for try await _ in module.downloadIMUSessionData(session: Self.session) {}
+            }
+            stage.lose(module.connectedTag.identifier)
+            await #expect(throws: IMUDownloadError.self) { try await first.value }
+        }
+    }
+
     @Test("transfers a session, and continues after a lost link with the bytes that were received")
     func download() async throws {
         try await onLoop {

@@ -56,7 +56,7 @@ struct LEDSet: TagRequest {
         return TagRequestOutcome(publications: isSame ? [] : [tag.ledFact])
     }
 
-    func failed(on tag: inout TagMirror) {
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
         tag[led: arguments.target].commandFailed()
     }
 }

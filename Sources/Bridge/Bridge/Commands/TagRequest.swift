@@ -43,8 +43,8 @@ protocol TagRequest: Sendable {
     /// Applies a successful result to the tag's state.
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome
 
-    /// Called when the command failed or its result is unknown.
-    func failed(on tag: inout TagMirror)
+    /// Called when the command failed, or is left to another bridge: then there is no failure.
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp)
 }
 
 /// The facts that a command builds upon. They are much smaller than the state of the tag, which would be copied for each command.
@@ -133,7 +133,7 @@ extension TagRequest {
     var endsLink: Bool { false }
 
     func accepted(by tag: inout TagMirror) {}
-    func failed(on tag: inout TagMirror) {}
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {}
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome()

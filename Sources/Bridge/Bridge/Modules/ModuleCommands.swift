@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// `modules/get`: lists the tag's loadable modules, in the result and on `T/modules`.
 struct ModulesGet: TagRequest {
@@ -12,7 +13,7 @@ struct ModulesGet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        tag.modulesReported(response)
+        tag.modulesReported(response, at: now)
     }
 }
 
@@ -24,12 +25,14 @@ struct ModulesSet: TagRequest {
 
     private let action: ModuleAction
     private let module: String
+    private let idle: Duration
 
     var command: TagCommand? { .changeModule(action, named: module) }
 
     private static let actions = ModuleAction.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
+        idle = context.options.motion.idle
         let arguments = try CommandArguments(objectOnly: payload)
         let allowed = "the name of a module such as IMUModule, or its module_id"
         let module = try arguments.text("module", mayBe: allowed) { (1...64).contains($0.utf8.count) ? $0 : nil }
@@ -52,15 +55,30 @@ struct ModulesSet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        tag.modulesReported(response)
+        tag.modulesReported(response, idle: action == .activate ? idle : nil, at: now)
     }
 }
 
 extension TagMirror {
     /// Handles a list of modules.
-    fileprivate mutating func modulesReported(_ response: TagCommandResponse) -> TagRequestOutcome {
+    ///
+    /// - Parameters:
+    ///   - response: the list.
+    ///   - idle: after which time an unused motion module is deactivated; nil if none was activated.
+    ///   - now: the current time.
+    /// - Returns: the result and the facts that follow.
+    fileprivate mutating func modulesReported(
+        _ response: TagCommandResponse, idle: Duration? = nil, at now: Timestamp
+    ) -> TagRequestOutcome {
         guard case .modules(let modules) = response else { return TagRequestOutcome() }
         rare.modules = modules
+        let isActive = modules.first { $0.isSameModule(as: .motion) }.map { $0.isEnabled == true }
+        if isActive == true {
+            if idle != nil || hasMotion { motion.isFoundActive() }
+            if let idle { motion.used(idle: idle, at: now.instant) }
+        } else if rareFacts.first?.motion != nil {
+            motion.ended(as: isActive == nil ? .missing : .inactive)
+        }
         return TagRequestOutcome(
             data: CommandData(ModulesDocument(modules)), publications: modulesFact + motionPublications)
     }

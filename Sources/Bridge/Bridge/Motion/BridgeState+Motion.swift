@@ -14,6 +14,7 @@ extension BridgeState {
         case .status(let status):
             tags[position].motion.status = status
             if status != .logging, tags[position].motion.mode == .store { tags[position].motion.mode = .none }
+            tags[position].motion.used(idle: configuration.options.motion.idle, at: now.instant)
             return publish(tags[position].motionPublications)
         }
     }
@@ -67,21 +68,24 @@ extension BridgeState {
     }
 
     /// Handles the result of work with a file.
-    mutating func motionFile(_ id: TagID, _ event: MotionFileEvent, at now: Timestamp) -> [BridgeAction] {
-        guard let position = tags.position(of: id), let download = tags[position].rareFacts.first?.motion?.download
+    mutating func motionFile(
+        _ id: TagID, _ session: StoredMotionSession, _ event: MotionFileEvent, at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let position = tags.position(of: id), let download = tags[position].rareFacts.first?.motion?.download,
+            download.session == session
         else { return [] }
         switch event {
         case .opened(let byteCount, let checksum):
             guard !download.isRunning, tags[position].isConnected else { return [] }
             let size = Int(download.session.byteCount)
-            guard byteCount <= size else {
+            guard byteCount < size || (byteCount == size && checksum.value == download.session.crc) else {
                 return [.motionFile(.discard(download.session), of: id)]
-                    + downloadFailed("the incomplete file is longer than the session", position, at: now)
+                    + downloadFailed("the incomplete file differs from the session of the tag", position, at: now)
             }
             tags[position].motion.download?.received = byteCount
             tags[position].motion.download?.checksum = checksum
             tags[position].motion.download?.unwritten = 0
-            if byteCount == size, checksum.value == download.session.crc {
+            if byteCount == size {
                 tags[position].motion.download?.isComplete = true
                 return [.motionFile(.finish(download.session), of: id)]
             }
@@ -96,12 +100,17 @@ extension BridgeState {
             tags[position].motion.download = nil
             tags[position].motion.file = path
             tags[position].motion.idleAt = now.instant + configuration.options.motion.idle
-            let erase =
-                download.isErased && tags[position].isConnected
-                ? [errand(.erase, .motion(.erase(download.session.id)), position)] : []
-            return erase + publish(tags[position].motionPublications)
+            if download.isErased { tags[position].motion.unerased = session.id }
+            return eraseDownloaded(position) + publish(tags[position].motionPublications)
         case .failed(let reason): return downloadFailed(reason, position, at: now)
         }
+    }
+
+    /// Erases a downloaded session on the tag as requested, now or at the next connection.
+    private mutating func eraseDownloaded(_ position: Int) -> [BridgeAction] {
+        guard tags[position].isConnected, let id = tags[position].motion.unerased else { return [] }
+        tags[position].motion.unerased = nil
+        return [errand(.erase(id), .motion(.erase(id)), position)]
     }
 
     // MARK: The bridge's own commands
@@ -123,8 +132,17 @@ extension BridgeState {
         else { return [] }
         switch (errand, result) {
         case (_, .success(.motionStatus(let status))): tags[position].motion.reported(status)
-        case (.deactivate, .success): tags[position].motion.reported(MotionModuleStatus(module: .inactive, status: nil))
-        case (.erase, .success): tags[position].motion.sessions = nil
+        case (.deactivate, .success): tags[position].motion.ended(as: .inactive)
+        case (.deactivate, .failure):
+            tags[position].motion.idleAt = now.instant + configuration.options.motion.idle
+            return []
+        case (.erase(let id), .success): tags[position].motion.sessions?.removeAll { $0.id == id }
+        case (.erase(let id), .failure(.linkLost)), (.erase(let id), .failure(.notConnected)):
+            tags[position].motion.unerased = id
+            return []
+        case (.erase, .failure(let error)):
+            let failure = CommandFailure(error, tag: tags[position], at: now)
+            tags[position].motion.error = "the session was not erased: \(failure.text)"
         case (.download, .failure(let error)) where error != .linkLost && error != .notConnected:
             let failure = CommandFailure(error, tag: tags[position], at: now)
             return downloadFailed(failure.text, position, at: now)
@@ -144,12 +162,13 @@ extension BridgeState {
             }
             tags[position].motion.download?.isRunning = false
             tags[position].motion.download?.silentAt = nil
-            tags[position].motion.errands = [:]
+            tags[position].motion.download?.until = now.instant + MotionState.patience
             return publish(tags[position].motionPublications)
         }
-        let check = errand(.check, .motion(.status), position)
-        guard let download = tags[position].motion.download, !download.isComplete else { return [check] }
-        return [check, .motionFile(.open(download.session), of: tags[position].entry.id)]
+        let commands = [errand(.check, .motion(.status), position)] + eraseDownloaded(position)
+        tags[position].motion.download?.until = nil
+        guard let download = tags[position].motion.download, !download.isComplete else { return commands }
+        return commands + [.motionFile(.open(download.session), of: tags[position].entry.id)]
     }
 
     /// Does what has become due.
@@ -170,13 +189,15 @@ extension BridgeState {
         if let download = motion.download {
             if let silentAt = download.silentAt, silentAt <= now.instant {
                 actions += downloadFailed("the tag sends no more data", position, at: now)
-            } else if download.until <= now.instant {
+            } else if let until = download.until, until <= now.instant {
                 actions += downloadFailed("the link was lost for too long", position, at: now)
             }
         }
         if let idleAt = motion.idleAt, idleAt <= now.instant {
-            tags[position].motion.idleAt = nil
-            if tags[position].isConnected, !tags[position].motion.isBusy {
+            let isUnused = tags[position].isConnected && !tags[position].motion.isBusy
+            // Without a connection, it is looked at again later.
+            tags[position].motion.idleAt = isUnused ? nil : now.instant + configuration.options.motion.idle
+            if isUnused {
                 let name = ModuleDescriptor.motion.name ?? ""
                 actions.append(errand(.deactivate, .changeModule(.deactivate, named: name), position))
             }

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 import Time
 
 /// `imu/get`: reads the state of the motion sensor.
@@ -22,13 +23,17 @@ struct MotionSessionsGet: TagRequest {
     static let name = "imu/sessions/get"
 
     let command: TagCommand? = .motion(.sessions)
+    private let idle: Duration
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
+        idle = context.options.motion.idle
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        tag.motionAnswered(response, at: now)
+        let outcome = tag.motionAnswered(response, at: now)
+        tag.motion.used(idle: idle, at: now.instant)
+        return outcome
     }
 }
 
@@ -49,7 +54,7 @@ struct MotionSet: TagRequest {
         case activate, deactivate, stop
         case record(MotionSessionID, MotionRates)
         case stream(MotionRates, seconds: UInt32, isBinary: Bool)
-        case download(String, isErased: Bool)
+        case download(MotionSessionWords, isErased: Bool)
         case erase(MotionSessionID)
         case eraseAll
     }
@@ -102,25 +107,16 @@ struct MotionSet: TagRequest {
                     .notPermitted, "There is no folder for sessions in the configuration",
                     hint: "Set imu.folder, and reload")
             }
-            guard !context.isDownloading else {
-                throw CommandFailure(.busy, "A session is being downloaded", hint: "Send stop to imu/set")
-            }
-            work = .download(try Self.name(arguments), isErased: try arguments.flag("erase") ?? false)
+            if context.isDownloading { throw .isDownloading }
+            work = .download(try MotionSessionWords(arguments), isErased: try arguments.flag("erase") ?? false)
         case .erase:
-            let name = try Self.name(arguments)
-            let stored = context.sessions.first { $0.id.session == name }?.id
+            let stored = try MotionSessionWords(arguments).session(in: context.sessions)?.id
             if let stored { work = .erase(stored) } else { work = .erase(try Self.id(arguments)) }
         case .eraseAll:
             let confirmed = try arguments.word("confirm", of: [Word("all", true)])
             _ = try CommandArguments.required(confirmed, "confirm", mayBe: "all")
             work = .eraseAll
         }
-    }
-
-    private static func name(_ arguments: CommandArguments) throws(CommandFailure) -> String {
-        let allowed = "the name of a session"
-        let name = try arguments.text("session", mayBe: allowed) { (1...128).contains($0.utf8.count) ? $0 : nil }
-        return try CommandArguments.required(name, "session", mayBe: allowed)
     }
 
     private static func id(_ arguments: CommandArguments) throws(CommandFailure) -> MotionSessionID {
@@ -160,7 +156,7 @@ struct MotionSet: TagRequest {
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         switch work {
-        case .download(let name, let isErased): return download(name, isErased: isErased, response, on: &tag, at: now)
+        case .download(let words, let isErased): return download(words, isErased: isErased, response, on: &tag, at: now)
         case .record(let id, let rates):
             tag.motion.mode = .store
             tag.motion.session = id.session
@@ -174,40 +170,113 @@ struct MotionSet: TagRequest {
         case .stop:
             tag.motion.endStream()
             tag.motion.download = nil
-        case .deactivate:
-            tag.motion.module = .inactive
-            tag.motion.status = nil
-            tag.motion.mode = .none
-            tag.motion.stream = nil
-            tag.motion.download = nil
-        case .erase(let id): tag.motion.sessions?.removeAll { $0.id == id }
-        case .eraseAll: tag.motion.sessions = []
+        case .deactivate: tag.motion.ended(as: .inactive)
+        case .erase(let id):
+            tag.motion.sessions?.removeAll { $0.id == id }
+            tag.motion.isFoundActive()
+        case .eraseAll:
+            tag.motion.sessions = []
+            tag.motion.isFoundActive()
         case .activate: break
         }
         let outcome = tag.motionAnswered(response, at: now)
-        tag.motion.idleAt = tag.motion.module == .active && !tag.motion.isBusy ? now.instant + idle : nil
+        tag.motion.used(idle: idle, at: now.instant)
         return outcome
+    }
+
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
+        // The tag has loaded the module before it refuses the rest.
+        guard let code = failure?.code, [.busy, .tagError, .timeout].contains(code) else { return }
+        tag.motion.used(idle: idle, at: now.instant)
     }
 
     /// Opens the file of the session that is to be transferred.
     private func download(
-        _ name: String, isErased: Bool, _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp
+        _ words: MotionSessionWords, isErased: Bool, _ response: TagCommandResponse, on tag: inout TagMirror,
+        at now: Timestamp
     ) -> TagRequestOutcome {
         var outcome = tag.motionAnswered(response, at: now)
-        guard let session = tag.motion.sessions?.first(where: { $0.id.session == name }) else {
-            outcome.failure = CommandFailure(
-                .invalidArgument, "The tag has no session \(name.quoted)",
-                hint: "imu/sessions/get lists them")
+        let session: StoredMotionSession
+        do throws(CommandFailure) {
+            // Several commands may have waited for the tag.
+            if tag.motion.download != nil { throw .isDownloading }
+            guard let found = try words.session(in: tag.motion.sessions ?? []) else { throw words.missing }
+            session = found
+        } catch {
+            outcome.failure = error
+            tag.motion.used(idle: idle, at: now.instant)
             return outcome
         }
-        tag.motion.download = MotionState.Download(
-            session: session, isErased: isErased, until: now.instant + MotionState.patience)
+        tag.motion.download = MotionState.Download(session: session, isErased: isErased)
         tag.motion.idleAt = nil
         tag.motion.file = nil
         tag.motion.error = nil
         outcome.publications = tag.motionPublications
         outcome.actions = [.motionFile(.open(session), of: tag.entry.id)]
         return outcome
+    }
+}
+
+/// The words by which a command names a session on the tag. Those that are absent match any.
+struct MotionSessionWords: Sendable {
+    private let session: String
+    private let others: [(key: String, word: String)]
+
+    private static let keys: [(key: String, word: @Sendable (MotionSessionID) -> String)] = [
+        ("group", { $0.group }), ("campaign", { $0.campaign }), ("product", { $0.product }),
+        ("subject", { $0.subject }),
+    ]
+
+    init(_ arguments: CommandArguments) throws(CommandFailure) {
+        func word(_ key: String, _ allowed: String) throws(CommandFailure) -> String? {
+            try arguments.text(key, mayBe: allowed) { (1...128).contains($0.utf8.count) ? $0 : nil }
+        }
+        let allowed = "the name of a session"
+        session = try CommandArguments.required(word("session", allowed), "session", mayBe: allowed)
+        var others: [(String, String)] = []
+        for (key, _) in Self.keys {
+            if let word = try word(key, "the \(key) of a session") { others.append((key, word)) }
+        }
+        self.others = others
+    }
+
+    /// Returns the session that is meant; nil if there is none.
+    ///
+    /// - Throws: `invalid_argument` if there are several.
+    func session(in sessions: [StoredMotionSession]) throws(CommandFailure) -> StoredMotionSession? {
+        let found = sessions.filter { stored in
+            ExactText(stored.id.session) == ExactText(session)
+                && others.allSatisfy { key, word in
+                    Self.keys.contains { $0.key == key && ExactText($0.word(stored.id)) == ExactText(word) }
+                }
+        }
+        guard let first = found.first, found.count > 1 else { return found.first }
+        let differing = Self.keys.filter { row in
+            found.contains { ExactText(row.word($0.id)) != ExactText(row.word(first.id)) }
+        }
+        // Sessions with equal words cannot be told apart by the tag either.
+        guard !differing.isEmpty else { return first }
+        throw CommandFailure(
+            .invalidArgument, "The tag has \(found.count) sessions \(session.quoted)",
+            hint: "Add \(differing.map(\.key).joined(separator: ", ")); imu/sessions/get lists them")
+    }
+
+    /// The failure of a command for a session that the tag does not have.
+    var missing: CommandFailure {
+        CommandFailure(
+            .invalidArgument, "The tag has no session \(session.quoted)", hint: "imu/sessions/get lists them")
+    }
+}
+
+extension CommandFailure {
+    fileprivate static let isDownloading = CommandFailure(
+        .busy, "A session is being downloaded", hint: "Send stop to imu/set")
+}
+
+extension MotionState {
+    /// Handles an answer that only an active module gives.
+    mutating func isFoundActive() {
+        if module != .active { reported(MotionModuleStatus(module: .active, status: .idle)) }
     }
 }
 
@@ -221,10 +290,8 @@ extension TagMirror {
         case .motionSessions(let sessions, let isComplete):
             motion.sessions = sessions
             withSessions = true
-            if motion.module == nil { motion.reported(MotionModuleStatus(module: .active, status: .idle)) }
-            if !isComplete {
-                failure = CommandFailure(.timeout, "The tag has not sent the end of the list of sessions")
-            }
+            motion.isFoundActive()
+            if !isComplete { failure = CommandFailure(.timeout, "The tag has not sent the whole list of sessions") }
         default: break
         }
         let data = CommandData(MotionResultDocument(motion, withSessions: withSessions))

@@ -10,6 +10,13 @@ public enum MotionFileAction: Equatable, Sendable {
     case finish(StoredMotionSession)
     /// Delete the incomplete file: its checksum is wrong.
     case discard(StoredMotionSession)
+
+    /// The session.
+    public var session: StoredMotionSession {
+        switch self {
+        case .open(let session), .append(_, let session), .finish(let session), .discard(let session): session
+        }
+    }
 }
 
 /// The result of a ``MotionFileAction``.

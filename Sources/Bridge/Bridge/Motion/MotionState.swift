@@ -30,15 +30,16 @@ struct MotionState: Sendable {
         var isRunning = false
         /// Whether all bytes have arrived.
         var isComplete = false
-        /// Until when a lost link is waited for.
-        var until: Instant
+        /// Until when a lost link is waited for; nil while the tag is connected.
+        var until: Instant?
         /// When the next packet must arrive; nil while none is expected.
         var silentAt: Instant?
     }
 
     /// The purpose of a command of the bridge's own.
     enum Errand: Sendable {
-        case check, download, stop, deactivate, erase
+        case check, download, stop, deactivate
+        case erase(MotionSessionID)
     }
 
     var module: MotionModuleStatus.Module?
@@ -55,8 +56,10 @@ struct MotionState: Sendable {
     var download: Download?
     /// The file of the last complete download.
     var file: String?
-    /// Why the last download has failed.
+    /// Why the last download, or the erasing after it, has failed.
     var error: String?
+    /// The downloaded session that is erased on the tag at the next connection.
+    var unerased: MotionSessionID?
     /// When the unused module is deactivated.
     var idleAt: Instant?
     /// The bridge's own commands by token.
@@ -83,7 +86,28 @@ struct MotionState: Sendable {
     var usesRawData: Bool { stream != nil || download?.isRunning == true }
 
     /// Whether anything runs that needs the module.
-    var isBusy: Bool { mode != .none || download != nil }
+    var isBusy: Bool {
+        switch status {
+        // Also if another client has begun it.
+        case .logging, .transferring, .erasing: true
+        default: mode != .none || download != nil
+        }
+    }
+
+    /// Handles the end of a use of the module, which is deactivated after a while.
+    mutating func used(idle: Duration, at now: Instant) {
+        switch module {
+        case .inactive, .missing: idleAt = nil
+        case .active, nil: idleAt = isBusy ? nil : now + idle
+        }
+    }
+
+    /// Handles a module that was deactivated or deleted, which ends everything.
+    mutating func ended(as module: MotionModuleStatus.Module) {
+        endStream()
+        reported(MotionModuleStatus(module: module, status: nil))
+        (download, idleAt) = (nil, nil)
+    }
 
     /// Ends the stream; what it has lost stays known.
     mutating func endStream() {

@@ -136,7 +136,7 @@ struct NotifySet: TagRequest {
         return TagRequestOutcome(publications: [tag.ledFact], commands: commands)
     }
 
-    func failed(on tag: inout TagMirror) {
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
         if light != nil { tag[led: .tag].commandFailed() }
     }
 }

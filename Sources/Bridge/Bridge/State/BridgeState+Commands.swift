@@ -328,7 +328,7 @@ extension BridgeState {
             for requester in command.requesters {
                 pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             }
-            request.failed(on: &tags[position])
+            request.failed(on: &tags[position], nil, at: now)
             actions += tags[position].settle(at: now)
         }
         var refused = change.refused
@@ -349,7 +349,7 @@ extension BridgeState {
                 for requester in command.requesters {
                     pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
                 }
-                request.failed(on: &tags[position])
+                request.failed(on: &tags[position], nil, at: now)
                 leave(request, to: position, command.requesters, until: command.reachableUntil)
             }
         }

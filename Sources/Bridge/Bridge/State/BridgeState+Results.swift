@@ -105,7 +105,7 @@ extension BridgeState {
         case .tag(let id, let request):
             effects = []
             guard let position = tags.position(of: id) else { break }
-            request.failed(on: &tags[position])
+            request.failed(on: &tags[position], failure, at: now)
             tags[position].link.commandEnded(at: now.instant)
         case .bridge(let request): effects = perform(request.failed(failure, token: command.token), at: now)
         }

@@ -218,7 +218,7 @@ extension BridgeState {
                 + healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
         case .messagesLost(let losses): lost(losses, at: now)
         case .logged(let entries, let omitted): publish(logged(entries, omitted: omitted, at: now))
-        case .motionFile(let id, let event): motionFile(id, event, at: now)
+        case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now)
         case .traffic(let tag, let event): traffic(event, of: tag, at: now)
         }
     }

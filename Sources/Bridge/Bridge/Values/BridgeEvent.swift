@@ -54,7 +54,7 @@ public enum BridgeEvent: Equatable, Sendable {
     case pairing(TagHandle, PairingStage)
 
     /// The result of ``BridgeAction/motionFile(_:of:)``; ignored for an unknown tag.
-    indirect case motionFile(TagID, MotionFileEvent)
+    indirect case motionFile(TagID, StoredMotionSession, MotionFileEvent)
 
     /// An event of the Bluetooth traffic with a tag, requested by ``BridgeAction/recordTraffic(of:)``.
     indirect case traffic(TagHandle, TrafficRecord.Event)

@@ -37,7 +37,7 @@ extension BridgeService {
         case .observeRawData(let views, of: let tag): manager.observeRawData(views, of: tag)
         case .motionFile(let action, of: let id):
             motionFiles.perform(action, of: id, configuration.bridge.motion) { [weak self] in
-                self?.handle(.motionFile(id, $0))
+                self?.handle(.motionFile(id, action.session, $0))
             }
         case .recordTraffic(of: let tag): recordTraffic(of: tag)
         case .setLogLevel(let level): sink.level = level

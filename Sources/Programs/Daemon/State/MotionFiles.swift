@@ -73,7 +73,7 @@ struct MotionFilePath: Sendable {
         case .append(let bytes, let session):
             try append(bytes, to: partial(session))
             return .written(bytes.count)
-        case .finish(let session): return .finished(try finish(session, at: now))
+        case .finish(let session): return try finish(session, at: now)
         case .discard(let session):
             unlink(partial(session))
             return nil
@@ -84,20 +84,25 @@ struct MotionFilePath: Sendable {
         for path in [folder, tagFolder] {
             guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw FileError(errno) }
         }
-        var checksum = CRC16()
-        var count = 0
+        var (count, checksum) = (0, CRC16())
         do throws(FileError) {
-            let bytes = try FileContents(path: partial(session), limit: 64 << 20, followsLinks: false).bytes
-            checksum.add(bytes)
-            count = bytes.count
+            (count, checksum) = try measure(partial(session))
         } catch {
             guard error.isMissing else { throw error }
+            try append([], to: partial(session), creates: true)
         }
         let used = size
         guard used + Int(session.byteCount) - count <= most else {
             return .failed("\(folder) has \(used >> 20) MiB; imu.most_mb does not allow the session")
         }
         return .opened(byteCount: count, checksum: checksum)
+    }
+
+    private func measure(_ path: String) throws(FileError) -> (count: Int, checksum: CRC16) {
+        let bytes = try FileContents(path: path, limit: 64 << 20, followsLinks: false).bytes
+        var checksum = CRC16()
+        checksum.add(bytes)
+        return (bytes.count, checksum)
     }
 
     /// The size of all files of all tags.
@@ -110,8 +115,9 @@ struct MotionFilePath: Sendable {
         }
     }
 
-    private func append(_ bytes: [UInt8], to path: String) throws(FileError) {
-        let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    /// A file that is gone is not created again: its beginning would be missing.
+    private func append(_ bytes: [UInt8], to path: String, creates: Bool = false) throws(FileError) {
+        let flags = O_WRONLY | (creates ? O_CREAT : 0) | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = Glibc.open(path, flags, 0o640)
         guard descriptor >= 0 else { throw FileError(errno) }
         do throws(FileError) {
@@ -123,9 +129,14 @@ struct MotionFilePath: Sendable {
         guard close(descriptor) == 0 else { throw FileError(errno) }
     }
 
-    /// Syncs the complete file, gives it its name, and writes a description beside it.
-    private func finish(_ session: StoredMotionSession, at now: Int64) throws(FileError) -> String {
+    /// Checks what is on the disk, syncs the file, gives it its name, and writes a description beside it.
+    private func finish(_ session: StoredMotionSession, at now: Int64) throws(FileError) -> MotionFileEvent {
         let path = partial(session)
+        let (count, checksum) = try measure(path)
+        guard count == Int(session.byteCount), checksum.value == session.crc else {
+            unlink(path)
+            return .failed("\(path) differs from the session of the tag, and was deleted")
+        }
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(errno) }
         let isSynced = fsync(descriptor) == 0
@@ -141,6 +152,6 @@ struct MotionFilePath: Sendable {
         ]
         try AtomicFile.write(Array(document.text.utf8) + [0x0A], to: base + ".json", mode: 0o640, isDurable: false)
         guard rename(path, base + ".bin") == 0 else { throw FileError(errno) }
-        return base + ".bin"
+        return .finished(base + ".bin")
     }
 }

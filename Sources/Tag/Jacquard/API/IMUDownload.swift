@@ -16,6 +16,8 @@ public enum IMUDownloadError: Error, Equatable, Sendable {
     case interrupted(received: [UInt8], TagCommandError)
     /// The bytes are not those of the session that the tag has listed. Start again without them.
     case checksumMismatch
+    /// Another transfer runs.
+    case downloadInProgress
 }
 
 /// The transfer of a session from a tag.
@@ -23,6 +25,9 @@ public enum IMUDownloadError: Error, Equatable, Sendable {
 final class IMUDownload {
     /// How long the tag may be silent.
     static let patience = Duration.seconds(10)
+
+    /// Whether it has not ended.
+    var isRunning: Bool { reader != nil }
 
     private let session: IMUSessionInfo
     private let tag: ConnectedTag

@@ -134,6 +134,10 @@ public final class IMUModule: LoadableModule {
     ) -> AsyncThrowingStream<IMUSessionDownloadState, any Error> {
         let (stream, reader) = AsyncThrowingStream.makeStream(
             of: IMUSessionDownloadState.self, bufferingPolicy: .bufferingNewest(16))
+        guard download?.isRunning != true else {
+            reader.finish(throwing: IMUDownloadError.downloadInProgress)
+            return stream
+        }
         let download = IMUDownload(session, after: received, of: connectedTag, for: reader)
         self.download = download
         download.begin()

@@ -7,20 +7,25 @@ struct BulkState: Sendable {
         /// A module is being loaded. Motion data may continue with a goal.
         case loading(ModuleDescriptor, then: MotionGoal?)
         /// Sessions are being listed.
-        case listing([StoredMotionSession])
+        case listing(MotionSessionList)
         /// Sessions are being erased.
         case erasing
+    }
+
+    /// A command that waits for a notification.
+    struct Waiter: Sendable {
+        let token: UInt64
+        fileprivate(set) var what: Waiting
+        fileprivate(set) var deadline: Instant
     }
 
     /// How long a tag may take to load a module, and to send the next session of a list.
     static let patience = Duration.seconds(10)
     /// How long erasing may take. Source: JacquardSDKAndroid.
     static let erasing = Duration.seconds(60)
-    /// The most sessions of a list. A tag stores fewer; a broken one could send them without end.
-    static let mostSessions = 1000
 
-    /// The command that waits for a notification; nil if there is none.
-    private(set) var waiting: (token: UInt64, what: Waiting, deadline: Instant)?
+    /// The commands that wait for notifications, the first one first. The tag carries them out in this order.
+    private var waiters: [Waiter] = [] { didSet { changed() } }
     /// Whether the motion module has been found active on this link.
     var isModuleActive = false { didSet { changed() } }
     /// Whether values of raw data are motion samples.
@@ -38,19 +43,43 @@ struct BulkState: Sendable {
     /// The sequence of the last packet of a download.
     private var lastSequence: UInt8?
 
-    /// Starts to wait for a notification.
-    mutating func wait(_ token: UInt64, for what: Waiting, until deadline: Instant) {
-        waiting = (token, what, deadline)
-        changed()
+    /// When a command has waited for too long; nil if none waits.
+    var deadline: Instant? { waiters.lazy.map(\.deadline).min() }
+
+    /// Lets a command wait for a notification.
+    mutating func wait(_ token: UInt64, for what: Waiting, at now: Instant) {
+        let limit = if case .erasing = what { Self.erasing } else { Self.patience }
+        waiters.append(Waiter(token: token, what: what, deadline: now + limit))
     }
 
-    /// Ends the waiting and returns its command; nil if none waits.
-    mutating func endWaiting() -> UInt64? {
-        defer {
-            waiting = nil
-            changed()
+    /// Ends the first command that waits for the end of erasing; nil if none does.
+    mutating func takeErasing() -> UInt64? {
+        waiters.firstIndex { if case .erasing = $0.what { true } else { false } }.map { waiters.remove(at: $0).token }
+    }
+
+    /// Ends the commands that meet a condition.
+    mutating func take(where isMeant: (Waiter) -> Bool) -> [Waiter] {
+        let taken = waiters.filter(isMeant)
+        waiters.removeAll(where: isMeant)
+        return taken
+    }
+
+    /// Adds an entry to the first list that is awaited.
+    ///
+    /// - Returns: the command and the list, if the list has ended.
+    mutating func listed(_ entry: MotionSessionEntry, at now: Instant) -> (token: UInt64, list: MotionSessionList)? {
+        for (position, waiter) in waiters.enumerated() {
+            guard case .listing(var list) = waiter.what else { continue }
+            list.add(entry)
+            guard list.isComplete || list.isFull else {
+                waiters[position].what = .listing(list)
+                waiters[position].deadline = now + Self.patience
+                return nil
+            }
+            waiters.remove(at: position)
+            return (waiter.token, list)
         }
-        return waiting?.token
+        return nil
     }
 
     /// Starts a download: the next packet has any sequence.
@@ -67,7 +96,7 @@ struct BulkState: Sendable {
 
     private mutating func changed() {
         readsRawData = isStreaming || isDownloading || !views.isEmpty
-        readsNotifications = waiting != nil || isModuleActive
+        readsNotifications = !waiters.isEmpty || isModuleActive
     }
 
     /// Handles a value of the raw data characteristic.
@@ -92,6 +121,28 @@ struct BulkState: Sendable {
 
     /// Follows the sequence in an acknowledgement: `A`.
     private static let acknowledged: UInt8 = 0x41
+}
+
+/// A list of sessions that arrives in entries. Those that were lost on the air are missing, and others may come twice.
+struct MotionSessionList: Sendable {
+    /// The most entries. A tag stores fewer sessions; a broken one could send them without end.
+    private static let most = 1000
+
+    private(set) var sessions: [StoredMotionSession] = []
+    /// The positions of the entries.
+    private var positions: Set<UInt32> = []
+    /// Whether all entries have arrived.
+    private(set) var isComplete = false
+
+    /// Whether no further entry is accepted.
+    var isFull: Bool { positions.count == Self.most }
+
+    /// Adds an entry, unless it has arrived already.
+    mutating func add(_ entry: MotionSessionEntry) {
+        guard positions.insert(entry.index ?? UInt32(positions.count)).inserted else { return }
+        if let session = entry.session { sessions.append(session) }
+        isComplete = positions.count >= entry.total ?? 0
+    }
 }
 
 /// The requested views of the raw data characteristic.

@@ -49,12 +49,6 @@ public struct MotionSessionEntry: Equatable, Sendable, WireMessage {
             id: id, byteCount: file?.byteCount ?? 0, crc: UInt16(truncatingIfNeeded: file?.crc ?? 0))
     }
 
-    /// Whether no entry follows.
-    public var isLast: Bool {
-        guard let total, total > 0 else { return true }
-        return (index ?? 0) >= total - 1
-    }
-
     mutating func visit<Fields: FieldVisitor>(_ fields: inout Fields) throws(Fields.Failure) {
         try fields.optional(2, &trial)
         try fields.optional(3, &total)

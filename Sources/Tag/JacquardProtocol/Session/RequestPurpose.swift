@@ -13,6 +13,8 @@ enum RequestPurpose: Equatable, Sendable {
     case battery
     /// Checks whether a tag that does not respond is still reachable.
     case probe
+    /// Ends a stream that may have begun although its start was not answered.
+    case streamEnd
     /// A request of a command.
     case command(token: UInt64, CommandStep)
 
@@ -46,7 +48,7 @@ enum RequestPurpose: Equatable, Sendable {
         switch self {
         case .gearTouchMode(_, let gear), .gearQueueDepth(let gear), .gearInformation(let gear): gear
         case .command(_, let step): step.gear
-        case .hello, .begin, .tagInformation, .configuration, .battery, .probe: nil
+        case .hello, .begin, .tagInformation, .configuration, .battery, .probe, .streamEnd: nil
         }
     }
 

@@ -93,4 +93,12 @@ public enum TagCommandError: Error, Equatable, Sendable {
     case motionState(MotionStatus)
     /// The response lacks a required field.
     case malformedResponse
+
+    /// Whether the tag may have carried the command out.
+    var leavesEffectUnknown: Bool {
+        switch self {
+        case .timeout, .linkLost, .writeFailed, .malformedResponse: true
+        default: false
+        }
+    }
 }

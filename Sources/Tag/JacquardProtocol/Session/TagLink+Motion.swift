@@ -99,12 +99,7 @@ extension TagLink {
     private mutating func wait(
         _ token: UInt64, for what: BulkState.Waiting, at now: Instant
     ) -> Result<TagCommandResponse, TagCommandError>? {
-        guard bulk.waiting == nil else { return .failure(.status(.busy)) }
-        if case .erasing = what {
-            bulk.wait(token, for: what, until: now + BulkState.erasing)
-        } else {
-            bulk.wait(token, for: what, until: now + BulkState.patience)
-        }
+        bulk.wait(token, for: what, at: now)
         return nil
     }
 
@@ -159,7 +154,7 @@ extension TagLink {
             bulk.isStreaming = false
             bulk.endDownload()
             return .success(.motionStatus(MotionModuleStatus(module: .active, status: response.status ?? .idle)))
-        case (.sessions, .motionSessionList): return wait(token, for: .listing([]), at: now)
+        case (.sessions, .motionSessionList): return wait(token, for: .listing(MotionSessionList()), at: now)
         case (.download, .motionDownload(let response)):
             guard let status = response.status, status.rawValue > MotionStatus.erasing.rawValue else {
                 return .success(.done)
@@ -178,8 +173,8 @@ extension TagLink {
         if let session = notification.session { listed(session, at: now, &actions) }
         if let error = notification.error {
             let status = MotionStatus(rawValue: error.errorCode)
-            if case .erasing? = bulk.waiting?.what {
-                end(status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
+            if let token = bulk.takeErasing() {
+                end(token, status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
             } else if bulk.isModuleActive {
                 actions.append(.emit(.motion(.status(status))))
             }
@@ -187,41 +182,51 @@ extension TagLink {
     }
 
     private mutating func moduleLoaded(_ loaded: LoadModuleNotification, at now: Instant, _ actions: inout Actions) {
-        guard case .loading(let module, let goal)? = bulk.waiting?.what,
-            loaded.module?.isSameModule(as: module) ?? true, let token = bulk.endWaiting()
-        else { return }
-        guard loaded.status == .ok else {
-            let error = TagCommandError.moduleNotLoaded(loaded.status ?? Status(rawValue: 255))
-            return actions.append(.emit(.commandEnded(token: token, .failure(error))))
+        let waiters = bulk.take { waiter in
+            guard case .loading(let module, _) = waiter.what else { return false }
+            return loaded.module?.isSameModule(as: module) ?? true
         }
-        if module.isSameModule(as: .motion) { bulk.isModuleActive = true }
-        if let goal {
-            _ = proceed(to: goal, token)
-        } else {
-            enqueueNext(.listModules(), .modules, token)
+        for waiter in waiters {
+            guard case .loading(let module, let goal) = waiter.what else { continue }
+            guard loaded.status == .ok else {
+                let error = TagCommandError.moduleNotLoaded(loaded.status ?? Status(rawValue: 255))
+                end(waiter.token, .failure(error), &actions)
+                continue
+            }
+            if module.isSameModule(as: .motion) { bulk.isModuleActive = true }
+            if let goal {
+                _ = proceed(to: goal, waiter.token)
+            } else {
+                enqueueNext(.listModules(), .modules, waiter.token)
+            }
         }
-        sendNext(at: now, &actions)
+        if !waiters.isEmpty { sendNext(at: now, &actions) }
     }
 
     private mutating func listed(_ entry: MotionSessionEntry, at now: Instant, _ actions: inout Actions) {
-        guard let waiting = bulk.waiting, case .listing(var sessions) = waiting.what else { return }
-        if let session = entry.session, sessions.count < BulkState.mostSessions { sessions.append(session) }
-        guard entry.isLast || sessions.count == BulkState.mostSessions else {
-            return bulk.wait(waiting.token, for: .listing(sessions), until: now + BulkState.patience)
-        }
-        end(.success(.motionSessions(sessions, isComplete: entry.isLast)), &actions)
+        guard let (token, list) = bulk.listed(entry, at: now) else { return }
+        end(token, .success(.motionSessions(list.sessions, isComplete: list.isComplete)), &actions)
     }
 
-    /// Ends a command whose notification has not arrived.
+    /// Ends the commands whose notification has not arrived.
     mutating func motionDeadlineReached(at now: Instant, _ actions: inout Actions) {
-        guard let waiting = bulk.waiting, waiting.deadline <= now else { return }
-        guard case .listing(let sessions) = waiting.what else { return end(.failure(.timeout), &actions) }
-        end(.success(.motionSessions(sessions, isComplete: false)), &actions)
+        for waiter in bulk.take(where: { $0.deadline <= now }) {
+            if case .listing(let list) = waiter.what {
+                end(waiter.token, .success(.motionSessions(list.sessions, isComplete: false)), &actions)
+            } else {
+                end(waiter.token, .failure(.timeout), &actions)
+            }
+        }
     }
 
-    /// Ends the command that waits for a notification.
-    mutating func end(_ result: Result<TagCommandResponse, TagCommandError>, _ actions: inout Actions) {
-        guard let token = bulk.endWaiting() else { return }
+    /// Ends the commands that wait for a notification, after the loss of the link.
+    mutating func endWaiting(_ actions: inout Actions) {
+        for waiter in bulk.take(where: { _ in true }) { end(waiter.token, .failure(.linkLost), &actions) }
+    }
+
+    private func end(
+        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, _ actions: inout Actions
+    ) {
         actions.append(.emit(.commandEnded(token: token, result)))
     }
 

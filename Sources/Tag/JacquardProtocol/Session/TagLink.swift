@@ -51,7 +51,7 @@ struct TagLink: Sendable {
         deadline.lower(to: channel.writeDeadline)
         deadline.lower(to: gear.deadline)
         deadline.lower(to: batteryDue)
-        deadline.lower(to: bulk.waiting?.deadline)
+        deadline.lower(to: bulk.deadline)
         return deadline
     }
 
@@ -84,7 +84,7 @@ struct TagLink: Sendable {
         let (sent, unsent) = channel.drain()
         if let event = sent?.commandEndAtLinkLoss(isSent: true) { actions.append(.emit(event)) }
         actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit)
-        end(.failure(.linkLost), &actions)
+        endWaiting(&actions)
         let raw = channel.drainRaw()
         if let token = raw.sent { actions.append(.emit(.commandEnded(token: token, .failure(.linkLost)))) }
         actions += raw.unsent.map { .emit(.commandEnded(token: $0, .failure(.notConnected))) }
@@ -152,7 +152,7 @@ struct TagLink: Sendable {
         case .begin: report(.initializing(step: 7 + extraSteps), &actions)
         case .tagInformation: report(.initializing(step: 8 + extraSteps), &actions)
         case .configuration: report(.configuring(step: 10 + extraSteps), &actions)
-        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery, .probe, .command: break
+        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery, .probe, .streamEnd, .command: break
         }
     }
 
@@ -230,7 +230,7 @@ struct TagLink: Sendable {
         case (.gearInformation(let gear), .deviceInfo(let information)): describe(gear, information, &actions)
         case (.battery, .batteryStatus(let report)):
             if let status = report.status { batteryReceived(status, at: now, &actions) }
-        case (.battery, _), (.probe, _): break
+        case (.battery, _), (.probe, _), (.streamEnd, _): break
         case (.command(let token, let step), let body):
             switch commandSucceeded(token, step, body, at: now, &actions) {
             case .success(let response)?: actions.append(.emit(.commandEnded(token: token, .success(response))))
@@ -249,13 +249,19 @@ struct TagLink: Sendable {
         switch purpose {
         case .hello, .begin, .tagInformation, .configuration: throw purpose.connectionError(error)
         // Without device information, gear is reported without version and UUID, as in the SDK.
-        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery: break
+        case .gearTouchMode, .gearQueueDepth, .gearInformation, .battery, .streamEnd: break
         case .probe:
             // Any other value received since the probe also shows that the tag is reachable.
             guard unanswered >= timing.unansweredLimit else { break }
             throw TagConnectionError(.bluetoothConnectionError, "the tag no longer responds")
         case .command(let token, let step):
-            if case .motion(.run(.download)) = step { bulk.endDownload() }
+            switch step {
+            case .motion(.run(.download)): bulk.endDownload()
+            // The tag may stream all the same, and would do so until its battery is empty.
+            case .motion(.run(.stream)) where error.leavesEffectUnknown:
+                channel.enqueue(.motionStop(), for: .streamEnd, timeout: timing.request)
+            default: break
+            }
             actions.append(.emit(.commandEnded(token: token, .failure(error))))
         }
     }

@@ -41,8 +41,10 @@ struct ModuleCommandTests {
         scene.send("tag/003R/modules/set", #"{"module":"IMUModule","action":"activate"}"#)
         let lines = scene.answer(.modules(Self.modules(isEnabled: true)))
         #expect(lines.first?.contains(#""data":{"modules":[{"enabled":true"#) == true)
-        #expect(lines.last == Self.line(isEnabled: true))
-        #expect(scene.publications.last?.message.isRetained == true)
+        #expect(lines.dropFirst().first == Self.line(isEnabled: true))
+        #expect(
+            lines.last?.contains(#"imu {"accelerometer_hz":null,"code":0"#) == true, "the motion sensor is in use now")
+        #expect(scene.publications.suffix(2).allSatisfy { $0.message.isRetained })
     }
 
     @Test(

@@ -135,6 +135,91 @@ struct MotionCommandTests {
                 #""module":"inactive""#) == true)
     }
 
+    /// Two sessions with one name, and one without another of its name.
+    private static let twins =
+        ["a", "b"].map { group in
+            StoredMotionSession(id: MotionSessionID(session: "run-1", group: group), byteCount: 6, crc: 1)
+        } + [StoredMotionSession(id: MotionSessionID(session: "run-2"), byteCount: 6, crc: 1)]
+
+    @Test("J54, J55: of sessions with one name, the other words choose, and a command without them is refused")
+    func twins() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/sessions/get", "")
+        scene.answer(.motionSessions(Self.twins, isComplete: true))
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-1","group":"b"}"#)
+        #expect(scene.performed.last == .motion(.erase(Self.twins[1].id)))
+        scene.answer()
+        scene.send("tag/003R/imu/sessions/get", "")
+        scene.answer(.motionSessions(Self.twins, isComplete: true))
+        scene.performed = []
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-1"}"#)
+        #expect(scene.performed == [])
+        #expect(scene.lastError?.text == #"The tag has 2 sessions "run-1""#)
+        #expect(scene.lastError?.hint == "Add group; imu/sessions/get lists them")
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-2"}"#)
+        #expect(scene.performed == [.motion(.erase(Self.twins[2].id))])
+        scene.answer()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","group":"b"}"#)
+        _ = scene.takeActions()
+        scene.answer(.motionSessions(Self.twins, isComplete: true))
+        #expect(scene.takeActions().contains(.motionFile(.open(Self.twins[1]), of: .tag003R)))
+    }
+
+    @Test("J50: a module is deactivated after each use, also one that has failed or listed sessions")
+    func idleAfterAnything() {
+        func deactivates(_ scene: Scene) -> Bool {
+            scene.performed = []
+            scene.wait(.seconds(600))
+            return scene.performed == [.changeModule(.deactivate, named: "IMUModule")]
+        }
+        let listed = Self.scene()
+        listed.send("tag/003R/imu/sessions/get", "")
+        listed.answer(.motionSessions([], isComplete: true))
+        #expect(deactivates(listed))
+        let refused = Self.scene()
+        refused.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        refused.fail(.motionState(.lowBattery))
+        #expect(deactivates(refused))
+        let loaded = Self.scene()
+        var module = ModuleDescriptor.motion
+        module.isEnabled = true
+        loaded.send("tag/003R/modules/set", #"{"module":"IMUModule","action":"activate"}"#)
+        loaded.answer(.modules([module]))
+        #expect(deactivates(loaded))
+        let away = Self.scene()
+        away.send("tag/003R/imu/set", "activate")
+        away.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        away.disconnect()
+        away.wait(.seconds(700))
+        away.connect()
+        away.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        #expect(deactivates(away))
+    }
+
+    @Test("J50: a module that records for another client is left alone")
+    func foreignRecording() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", "activate")
+        scene.answer(.motionStatus(Self.active))
+        scene.wait(.seconds(2_000))
+        #expect(scene.performed.count == 1)
+        scene.report(.motion(.status(.idle)))
+        scene.wait(.seconds(600))
+        #expect(scene.performed.last == .changeModule(.deactivate, named: "IMUModule"))
+    }
+
+    @Test("J48: a module that is deactivated by modules/set ends its stream")
+    func deactivatedElsewhere() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        scene.answer(.motionStatus(Self.active))
+        scene.send("tag/003R/modules/set", #"{"module":"IMUModule","action":"deactivate"}"#)
+        let lines = scene.answer(.modules([.motion]))
+        #expect(lines.last?.contains(#""mode":"none","module":"inactive""#) == true)
+        scene.send("tag/003R/modules/get", "")
+        #expect(scene.answer(.modules([])).last?.contains(#""module":"missing""#) == true)
+    }
+
     @Test("J50: an unused module is deactivated after ten minutes")
     func idle() {
         let scene = Self.scene()
@@ -243,7 +328,7 @@ struct MotionDownloadTests {
     func whole() {
         let scene = downloading()
         #expect(scene.takeActions().first == .motionFile(.open(Self.session), of: .tag003R))
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 0)))
         scene.answer()
         scene.report(.motion(.data([1, 2, 3, 4])))
@@ -254,7 +339,7 @@ struct MotionDownloadTests {
                 .motionFile(.append([5, 6], Self.session), of: .tag003R),
                 .motionFile(.finish(Self.session), of: .tag003R),
             ])
-        scene.handle(.motionFile(.tag003R, .finished("/imu/003R/1-2.bin")))
+        scene.handle(.motionFile(.tag003R, Self.session, .finished("/imu/003R/1-2.bin")))
         #expect(imu(scene).contains(#""download":null"#))
         #expect(imu(scene).contains(#""file":"/imu/003R/1-2.bin""#))
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
@@ -263,7 +348,7 @@ struct MotionDownloadTests {
     @Test("continue at the size of an incomplete file after a lost link")
     func resume() {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         scene.report(.motion(.data([1, 2, 3])))
         scene.disconnect()
@@ -272,7 +357,7 @@ struct MotionDownloadTests {
         #expect(scene.takeActions().contains(.motionFile(.open(Self.session), of: .tag003R)))
         var checksum = CRC16()
         checksum.add([1, 2, 3])
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 3, checksum: checksum)))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 3, checksum: checksum)))
         #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 3)))
         scene.answer()
         scene.report(.motion(.data([4, 5, 6])))
@@ -282,7 +367,7 @@ struct MotionDownloadTests {
     @Test("with another CRC delete the file, stop, and say so")
     func checksum() {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         scene.report(.motion(.data([1, 2, 3, 4, 5, 7])))
         #expect(scene.takeActions().last == .motionFile(.discard(Self.session), of: .tag003R))
@@ -298,17 +383,56 @@ struct MotionDownloadTests {
     @Test("that end too early or too late keep what they have", arguments: failures)
     func failure(data: [UInt8], reason: String) {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         scene.report(.motion(.data(data)))
         #expect(imu(scene).contains(reason))
         #expect(!scene.takeActions().contains(.motionFile(.discard(Self.session), of: .tag003R)))
     }
 
+    @Test("are one at a time, and what belongs to another session is ignored")
+    func several() {
+        let other = StoredMotionSession(id: MotionSessionID(session: "run-2"), byteCount: 6, crc: 1)
+        let scene = MotionCommandTests.scene()
+        scene.disconnect()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-2"}"#)
+        scene.connect()
+        for token in scene.tokens.suffix(2) {
+            let sessions = TagCommandResponse.motionSessions([Self.session, other], isComplete: true)
+            scene.report(.commandEnded(token: token, .success(sessions)))
+        }
+        #expect(scene.lastError?.code == "busy")
+        scene.handle(.motionFile(.tag003R, other, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, other, .finished("/imu/2.bin")))
+        #expect(imu(scene).contains(#""download":{"bytes":0,"of":6,"session":"run-1"}"#))
+    }
+
+    @Test("delete an incomplete file that has all bytes, and others")
+    func wrongFile() {
+        let scene = downloading()
+        _ = scene.takeActions()
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 6, checksum: CRC16())))
+        #expect(scene.takeActions().contains(.motionFile(.discard(Self.session), of: .tag003R)))
+        #expect(imu(scene).contains("the incomplete file differs from the session of the tag"))
+    }
+
+    @Test("go on for as long as the link lasts, and wait an hour for another one")
+    func patience() {
+        let scene = downloading()
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        for _ in 0..<5 {
+            scene.report(.motion(.data([1])))
+            for _ in 0..<100 { scene.wait(.seconds(14)) }
+        }
+        #expect(!imu(scene).contains("the link was lost for too long"))
+    }
+
     @Test("of a silent tag end after 15 s, and without a link after an hour")
     func silence() {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         scene.wait(.seconds(15))
         #expect(imu(scene).contains("the tag sends no more data"))
@@ -323,24 +447,43 @@ struct MotionDownloadTests {
         let scene = MotionCommandTests.scene()
         scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","erase":true}"#)
         scene.answer(.motionSessions([Self.session], isComplete: true))
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
-        scene.handle(.motionFile(.tag003R, .finished("f.bin")))
+        scene.handle(.motionFile(.tag003R, Self.session, .finished("f.bin")))
         #expect(scene.performed.last == .motion(.erase(Self.session.id)))
+        scene.answer()
+        #expect(scene.publications.last { $0.topic.hasSuffix("/imu/sessions") }?.text == "[]")
+    }
+
+    @Test("erase the session at the next connection if the link is lost, and say if the tag refuses")
+    func eraseLater() {
+        let scene = MotionCommandTests.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","erase":true}"#)
+        scene.answer(.motionSessions([Self.session], isComplete: true))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
+        scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
+        scene.disconnect()
+        scene.handle(.motionFile(.tag003R, Self.session, .finished("f.bin")))
+        #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
+        scene.connect()
+        #expect(scene.performed.suffix(2) == [.motion(.status), .motion(.erase(Self.session.id))])
+        scene.fail(.status(.badParameter))
+        #expect(imu(scene).contains("the session was not erased: "))
     }
 
     @Test("end with an error of the disk, and with more than 64 KiB that are not written")
     func disk() {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, .failed("/imu: No space left on device")))
+        scene.handle(.motionFile(.tag003R, Self.session, .failed("/imu: No space left on device")))
         #expect(imu(scene).contains("No space left on device"))
         let large = StoredMotionSession(id: Self.session.id, byteCount: 100_000, crc: 1)
         let other = MotionCommandTests.scene()
         other.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
         other.answer(.motionSessions([large], isComplete: true))
-        other.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        other.handle(.motionFile(.tag003R, large, .opened(byteCount: 0, checksum: CRC16())))
         other.answer()
         for _ in 0..<65 { other.report(.motion(.data([UInt8](repeating: 1, count: 1023)))) }
         #expect(imu(other).contains("the disk is slower than the tag"))
@@ -349,7 +492,7 @@ struct MotionDownloadTests {
     @Test("a stop ends them")
     func stop() {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         scene.send("tag/003R/imu/set", "stop")
         scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))

@@ -1,6 +1,7 @@
-import JacquardProtocol
 import ProtobufWire
 import Testing
+
+@testable import JacquardProtocol
 
 /// Recorded sessions as files, J56.
 @Suite("J56 motion files")
@@ -192,15 +193,32 @@ struct MotionMessageTests {
         #expect(!MotionSessionID(session: "run", group: String(repeating: "\u{e4}", count: 16)).isValid)
     }
 
-    @Test("J53: a list ends with index + 1 = total, or with a total of 0")
-    func listEnd() {
-        let session = StoredMotionSession(id: MotionSessionID(session: "a"), byteCount: 1, crc: 2)
-        #expect(!MotionSessionEntry(session, index: 0, total: 2).isLast)
-        #expect(MotionSessionEntry(session, index: 1, total: 2).isLast)
-        #expect(MotionSessionEntry(session, index: 1, total: 2).session == session)
-        #expect(MotionSessionEntry(nil, index: 0, total: 0).isLast)
-        #expect(MotionSessionEntry(nil, index: 0, total: 0).session == nil)
-        #expect(MotionSessionEntry(session, index: .max, total: 2).isLast)
+    @Test("J53: a list is complete with as many entries as its total, or with a total of 0; repeated ones do not count")
+    func list() {
+        let sessions = ["a", "b", "c"].map {
+            StoredMotionSession(id: MotionSessionID(session: $0), byteCount: 1, crc: 2)
+        }
+        func list(_ positions: [UInt32?], of total: UInt32?) -> MotionSessionList {
+            var list = MotionSessionList()
+            for (number, position) in positions.enumerated() {
+                var entry = MotionSessionEntry(sessions[Int(position ?? UInt32(number)) % 3], index: 0, total: 0)
+                (entry.index, entry.total) = (position, total)
+                list.add(entry)
+            }
+            return list
+        }
+        #expect(!list([0], of: 2).isComplete)
+        #expect(list([0, 1], of: 2).isComplete)
+        #expect(list([0, 1], of: 2).sessions == Array(sessions[..<2]))
+        #expect(!list([0, 2], of: 3).isComplete)
+        #expect(!list([0, 0], of: 2).isComplete)
+        #expect(list([0, 0], of: 2).sessions.count == 1)
+        #expect(list([nil, nil], of: 2).sessions.count == 2)
+        #expect(list([0], of: nil).isComplete)
+        #expect(!list([.max], of: 2).isComplete)
+        var empty = MotionSessionList()
+        empty.add(MotionSessionEntry(nil, index: 0, total: 0))
+        #expect(empty.isComplete && empty.sessions.isEmpty)
     }
 
     @Test("every status has a name")

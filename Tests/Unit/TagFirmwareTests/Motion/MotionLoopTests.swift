@@ -288,6 +288,27 @@ struct MotionLoopTests {
         #expect(loop.events.count == events)
     }
 
+    @Test("J57: a stream whose start is not answered is stopped: it would empty the battery")
+    func unansweredStream() throws {
+        var loop = try SessionLoop()
+        _ = loop.perform(.motion(.activate))
+        loop.lostRequest = .motionStart
+        #expect(loop.perform(.motion(.stream(Self.rates))) == .failure(.timeout))
+        loop.wait(.seconds(1))
+        #expect(loop.requests.last == .motionStop())
+    }
+
+    @Test("J54: commands that wait at once end one after the other")
+    func atOnce() throws {
+        var loop = try SessionLoop()
+        for name in ["a", "b", "c"] { try loop.act(.storeSession(name, sampleCount: 10)) }
+        _ = loop.perform(.motion(.activate))
+        let tokens = ["a", "b"].map { loop.begin(.motion(.erase(MotionSessionID(session: $0)))) }
+        loop.wait(.seconds(1))
+        for token in tokens { #expect(loop.events.contains(.commandEnded(token: token, .success(.done)))) }
+        #expect(list(&loop).map(\.id.session) == ["c"])
+    }
+
     @Test("the loss of the link ends a command that waits for a notification")
     func linkLost() throws {
         var loop = try SessionLoop()

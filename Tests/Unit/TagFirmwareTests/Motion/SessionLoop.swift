@@ -18,6 +18,9 @@ struct SessionLoop {
     /// How many acknowledgements are lost on the air.
     var lostAcknowledgements = 0
 
+    /// Requests about motion data with this opcode are lost on the air.
+    var lostRequest: Opcode?
+
     private enum Step {
         case client(TagSession.Action)
         case tag(FirmwareAction)
@@ -34,13 +37,20 @@ struct SessionLoop {
         run(session.connect(at: now))
     }
 
+    /// Sends a command.
+    ///
+    /// - Returns: its token.
+    mutating func begin(_ command: TagCommand) -> UInt64 {
+        lastToken += 1
+        run(session.enqueue(command, token: lastToken, at: now))
+        return lastToken
+    }
+
     /// Sends a command and returns its result, with the time that it needs.
     mutating func perform(
         _ command: TagCommand, within limit: Duration = .seconds(120)
     ) -> Result<TagCommandResponse, TagCommandError>? {
-        lastToken += 1
-        let token = lastToken
-        run(session.enqueue(command, token: token, at: now))
+        let token = begin(command)
         let end = now + limit
         while true {
             for case .commandEnded(token, let result) in events { return result }
@@ -105,6 +115,9 @@ struct SessionLoop {
         case .write(let value, _):
             if case .packet(let packet) = reassembler.receive(value), let request = try? Request.decode(packet) {
                 requests.append(request.request)
+                if request.request.domain == .motion, request.request.opcode == lostRequest {
+                    return client(session.written(at: now))
+                }
             }
             return firmware.write(value, on: .command, at: now).map(Step.tag) + client(session.written(at: now))
         case .writeRaw(let value):
