@@ -132,13 +132,9 @@ extension ReflexSettings {
     private static func reportSignal(
         _ item: ReadItem<ReflexSettings>, _ names: [String], _ findings: inout ConfigurationFindings
     ) {
-        let words = item.value.request.split(separator: " ")
-        guard words.count == 2, words[0] == "notify", !words[1].hasPrefix("{"), !names.contains(String(words[1]))
-        else { return }
-        let hint = Spelling.hint(for: String(words[1]), in: names)
-        report(
-            "do", "\(DisplayText.quoted(String(words[1]))) is no signal\(hint)", item, names.joined(separator: ", "),
-            &findings)
+        guard let name = try? ReflexRequest(item.value.request).signalName, !names.contains(name) else { return }
+        let hint = Spelling.hint(for: name, in: names)
+        report("do", "\(DisplayText.quoted(name)) is no signal\(hint)", item, names.joined(separator: ", "), &findings)
     }
 
     private static func report(

@@ -91,6 +91,7 @@ struct FindTests {
         scene.send("tag/003R/find/set", "stop")
         #expect(scene.results.suffix(2).map(\.status) == ["ok", "error"])
         #expect(scene.lastError?.code == "not_permitted")
+        #expect(Self.played(scene) == ["blink tag 10000", "halt tag", "still"], "the tag has begun to blink")
         #expect(Self.states(scene.answer()).isEmpty, "the response to the cancelled start")
         let asleep = Scene()
         asleep.send("tag/003R/find/set", "start")
@@ -98,6 +99,30 @@ struct FindTests {
         #expect(asleep.results.map(\.status) == ["ok", "error"])
         asleep.connect()
         #expect(asleep.performed.isEmpty)
+    }
+
+    @Test("is stored with its first use, so that a killed bridge leaves no topic behind")
+    func stored() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/find/set", "start")
+        _ = scene.takeActions()
+        scene.answer()
+        let isStored = scene.actions.contains { if case .remember = $0 { true } else { false } }
+        #expect(isStored)
+    }
+
+    @Test("keeps a tag connected that is connected on demand")
+    func onDemand() {
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)])
+        scene.powerOn()
+        scene.send("tag/003R/find/set", "start")
+        scene.connect()
+        scene.answer()
+        _ = scene.takeActions()
+        scene.wait(.seconds(59))
+        #expect(!scene.takeActions().contains(.disconnect(.tag003R)))
+        scene.wait(.seconds(40))
+        #expect(scene.takeActions().contains(.disconnect(.tag003R)))
     }
 
     @Test("ends with the link, the bridge and the tag, with one off for each")

@@ -13,7 +13,7 @@ func readConfiguration(
         yaml: Array(yaml.utf8), file: "/etc/x.yaml", environment: environment, hostName: hostName,
         readPassword: readPassword,
         reflexProblem: { text in
-            ["led ", "haptic "].contains { text.hasPrefix($0) } ? nil : "does not begin with led or haptic"
+            ["led ", "haptic ", "notify "].contains { text.hasPrefix($0) } ? nil : "does not begin with led or haptic"
         })
 }
 

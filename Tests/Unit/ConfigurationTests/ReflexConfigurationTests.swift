@@ -38,6 +38,21 @@ struct ReflexConfigurationTests {
             ])
     }
 
+    @Test("give configured and built-in signals, by a word or in JSON; others are reported")
+    func signals() throws {
+        func configuration(_ request: String) -> String {
+            "signals:\n- {name: tea, haptic: short}\nreflexes:\n- {on: cover, do: '\(request)'}"
+        }
+        for request in ["notify tea", #"notify {"signal":"tea"}"#, "notify doorbell", #"notify {"signal":"doorbell"}"#]
+        {
+            #expect(try readConfiguration(configuration(request)).get().reflexes.map(\.request) == [request])
+        }
+        for request in ["notify te", #"notify {"signal":"te"}"#] {
+            let lines = errorLines(readConfiguration(configuration(request)))
+            #expect(lines.count == 1 && lines[0].contains(#"reflexes.0.do: "te" is no signal (did you mean tea?)"#))
+        }
+    }
+
     @Test(
         "are reported with line, key and what is allowed when they are wrong",
         arguments: [

@@ -153,8 +153,10 @@ struct RadioCentralTests {
             let error = BluetoothError(.poweredOff, text: "the adapter has gone")
             stage.loft.report(.disconnected(stage.tag, error))
             stage.loft.enter(.unsupported)
-            let expected = BluetoothError(
+            var expected = BluetoothError(
                 .connectionFailed, name: "radio_lost", text: "the radio loft was lost: the adapter has gone")
+            // The tag has not gone away.
+            expected.end = .local
             #expect(stage.take().first == .disconnected(stage.tag, expected))
             #expect(stage.central.state == .poweredOn)
             stage.hall.enter(.poweredOff)
@@ -173,8 +175,9 @@ struct RadioCentralTests {
             stage.loft.report(.disconnected(stage.tag, error))
             #expect(stage.take().last == .disconnected(stage.tag, error))
             stage.loft.enter(.unsupported)
-            let expected = BluetoothError(
+            var expected = BluetoothError(
                 .connectionFailed, name: "radio_lost", text: "the radio loft was lost: the link was lost")
+            expected.end = .local
             #expect(stage.changes.last == .lost(stage.tag, expected))
             stage.loft.enter(.poweredOn)
             stage.loft.enter(.unsupported)

@@ -85,6 +85,9 @@ struct TouchModeSet: TagRequest {
 
     var command: TagCommand? { .setTouchMode(mode) }
 
+    /// Whether it is for the mode `slide`.
+    var isSlide: Bool { slideIdle != nil }
+
     /// The mode in which the gear streams, and the bridge publishes what a finger does.
     static let slideWord = "slide"
 

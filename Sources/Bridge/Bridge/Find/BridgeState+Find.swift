@@ -52,18 +52,20 @@ extension BridgeState {
         switch change {
         case .start(let duration):
             finds.start(id, for: duration, at: now.instant)
-            let facts = publish(tags[position].findChanged(isOn: true))
+            let facts = publish(tags[position].findChanged(isOn: true)) + [tags[position].store()].compactMap(\.self)
             return facts + blinkGear(of: position, for: min(duration, FindTable.round))
         case .stop:
             let starts = pendingCommands.tokens(of: id) { $0 is FindSet }
-            return starts.flatMap { fail($0, .cancelledByStop, at: now) } + endFind(of: position, isHalting: true)
+            let isStarting = starts.contains { pendingCommands.command($0)?.isSent ?? false }
+            return starts.flatMap { fail($0, .cancelledByStop, at: now) }
+                + endFind(of: position, isHalting: true, isStarting: isStarting)
         }
     }
 
-    /// Ends the blinking of a tag, if it blinks.
-    mutating func endFind(of position: Int, isHalting: Bool) -> [BridgeAction] {
+    /// Ends the blinking of a tag, if it blinks or has just been told to.
+    mutating func endFind(of position: Int, isHalting: Bool, isStarting: Bool = false) -> [BridgeAction] {
         let id = tags[position].entry.id
-        guard finds.end(id) else { return [] }
+        guard finds.end(id) || isStarting else { return [] }
         var commands: [TagCommand] = []
         if isHalting, tags[position].isConnected {
             let gear = tags[position].findableGear

@@ -25,6 +25,9 @@ struct FindTable: Sendable {
     /// Whether no tag blinks.
     var isEmpty: Bool { runs.isEmpty }
 
+    /// Whether a tag blinks.
+    func contains(_ tag: TagID) -> Bool { runs[tag] != nil }
+
     /// The tags that blink, in order.
     var tags: [TagID] { runs.keys.sorted { $0.text < $1.text } }
 

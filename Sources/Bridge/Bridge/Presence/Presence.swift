@@ -48,11 +48,13 @@ struct Presence: Sendable {
     /// How the last link ended; nil while there is a link, or if the stack does not say.
     private(set) var ended: LinkEnd?
     /// How long a tag may be silent after its link was lost (`presence.away_after_s`).
-    var awayAfter: Duration
+    var awayAfter: Duration {
+        didSet { silence?.until? += awayAfter - oldValue }
+    }
 
     private var isLinked = false
-    /// The state after the silence, and when it begins; nil while the adapter is off.
-    private var silence: (state: State, isInferred: Bool, until: Instant?)?
+    /// The silence after a link; nil while there is a link, and after the end of the silence.
+    private var silence: Silence?
     /// Until when the end of the link is the requested one.
     private var sleepsUntil: Instant?
 
@@ -62,6 +64,22 @@ struct Presence: Sendable {
     static let weakSignal = -80
     /// How long a tag may take to end its link, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
+    /// How long after the links that it ends an adapter may be reported as off.
+    private static let adapterDelay = Duration.seconds(2)
+
+    /// Nothing is received.
+    private struct Silence: Sendable {
+        /// The state after it.
+        let state: State
+        let isInferred: Bool
+        let begin: Instant
+        /// When the state begins; nil while the adapter is off.
+        var until: Instant?
+
+        init(_ state: State, isInferred: Bool, at now: Instant, until: Instant? = nil) {
+            (self.state, self.isInferred, begin, self.until) = (state, isInferred, now, until)
+        }
+    }
 
     /// - Parameters:
     ///   - awayAfter: how long a tag may be silent after its link was lost.
@@ -74,7 +92,7 @@ struct Presence: Sendable {
         self.state = state
         since = Timestamp(instant: now.instant, unixMilliseconds: stored.unixMilliseconds)
         // The restart has ended its link: it advertises for a minute, and falls asleep.
-        if state == .here { silence = (.asleep, true, now.instant + awayAfter) }
+        if state == .here { begin(.asleep, at: now.instant) }
     }
 
     /// When to call ``deadlineReached(at:)``.
@@ -102,11 +120,14 @@ struct Presence: Sendable {
             sleepsUntil = now.instant + time + Self.sleepDelay
             return false
         case .adapterOff:
+            // Some stacks report the ends of the links first, without a reason.
+            let hasTakenLink = ended == nil && silence.map { now.instant - $0.begin <= Self.adapterDelay } ?? false
+            if isLinked || hasTakenLink { silence = Silence(.asleep, isInferred: true, at: now.instant) }
             isLinked = false
             silence?.until = nil
             return state == .unknown ? false : become(state, isInferred: true, at: now)
         case .adapterOn:
-            if silence != nil { silence?.until = now.instant + awayAfter }
+            silence?.until = now.instant + awayAfter
             return false
         }
     }
@@ -127,7 +148,7 @@ struct Presence: Sendable {
         if end == nil, !isWeak, let idle, idle >= Self.idle { return become(.asleep, isInferred: true, at: now) }
         // A link that the host has ended says nothing: the tag advertises for a minute then, and falls asleep.
         let isAsleep = end == .local && !isWeak
-        silence = (isAsleep ? .asleep : .gone, end != .timeout, now.instant + awayAfter)
+        begin(isAsleep ? .asleep : .gone, isInferred: end != .timeout, at: now.instant)
         return false
     }
 
@@ -136,8 +157,13 @@ struct Presence: Sendable {
         // At the edge of the range single advertisements arrive: they don't bring a tag back.
         if state == .gone, isWeak { return false }
         // A tag that is not connected after its minute of advertising falls asleep.
-        silence = (isWeak ? .gone : .asleep, true, now.instant + awayAfter)
+        begin(isWeak ? .gone : .asleep, at: now.instant)
         return become(.here, isInferred: false, at: now)
+    }
+
+    /// Begins a silence, after which the state is this one.
+    private mutating func begin(_ state: State, isInferred: Bool = true, at now: Instant) {
+        silence = Silence(state, isInferred: isInferred, at: now, until: now + awayAfter)
     }
 
     private mutating func become(_ new: State, isInferred: Bool, at now: Timestamp) -> Bool {
@@ -159,9 +185,9 @@ struct PresenceDocument: Encodable {
     let state: String
 
     /// The radio is `null` while the bridge has a single one.
-    init(_ presence: Presence) {
+    init(_ presence: Presence, radio: String?) {
         inferred = presence.isInferred
-        radio = nil
+        self.radio = radio
         since = presence.since.text
         state = presence.state.rawValue
     }

@@ -6,7 +6,7 @@ import Time
 extension TagMirror {
     /// `T/presence`; nothing while presence is off.
     var presenceFacts: [Publication] {
-        presence.map { [.fact(topics[.presence], PresenceDocument($0))] } ?? []
+        presence.map { [.fact(topics[.presence], PresenceDocument($0, radio: sighting.radio))] } ?? []
     }
 
     /// Passes an event to the presence, and returns its publication if it has changed.
@@ -27,7 +27,10 @@ extension TagMirror {
     ) -> [Publication] {
         guard presence != nil else { return [] }
         if new.state.isLinked { return presenceChanged(.linkUp, at: now) }
-        guard link.connection.state.isLinked else { return [] }
+        guard link.connection.state.isLinked else {
+            if presence?.state == .asleep { new.isOfSleepingTag(after: link.connection) }
+            return []
+        }
         if new.error?.code == .bluetoothPowerOff { return presenceChanged(.adapterOff, at: now) }
         let end = new.error == nil ? .local : new.error?.linkEnd
         let idle = lastSeen.map { now.instant - $0.instant }
@@ -64,12 +67,24 @@ extension BridgeState {
     /// Applies a changed setting to all tags.
     mutating func presenceConfigured(at now: Timestamp) -> [BridgeAction] {
         let isOn = configuration.options.presence.limit != nil
+        // Another bridge publishes the presence of its tags.
+        let withheld = tags.filter { scopes[$0.entry.id] != nil }.map { BridgeAction.withhold([$0.topics[.presence]]) }
         let facts = tags.indices.flatMap { position in
             tags[position].setPresence(awayAfter: configuration.options.presence.limit, at: now)
-                + (isOn ? [tags[position].connectionFact(at: now)] : [])
+                + [tags[position].connectionFact(at: now)]
         }
         if !isOn { departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant) }
-        return publish(facts) + tags.indices.compactMap { tags[$0].store() }
+        return (isOn ? withheld : []) + publish(facts) + tags.indices.compactMap { tags[$0].store() }
+    }
+}
+
+extension TagConnection {
+    /// Removes the failure of an attempt to reach a tag that sleeps, which is none: it connects when it wakes.
+    mutating func isOfSleepingTag(after last: TagConnection) {
+        switch error?.code {
+        case .bluetoothConnectionError, .connectionTimeout: (error, attempt) = (nil, last.attempt)
+        default: break
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import JSON
 public import JacquardProtocol
 import Time
 
@@ -81,14 +82,23 @@ public struct ReflexRequest: Hashable, Sendable {
         do throws(CommandFailure) {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
             // The configuration checks the names of signals.
-            var signal: Signal?
-            if row is NotifySet.Type, case .text(let name) = payload { signal = Signal(name: name) }
+            let signal = signalName.map { Signal(name: $0) }
             // Whether a command is valid does not depend on the tag.
             let context = TagRequestContext(
                 entry: TagEntry(id: "-", serial: "-"), settings: TagRequestContext.Settings(signal: signal))
             _ = try row.init(payload, in: context)
         } catch {
             throw Problem(text: "is refused: \(error.text)")
+        }
+    }
+
+    /// The name of the signal that it gives; nil if it gives none.
+    public var signalName: String? {
+        guard row is NotifySet.Type else { return nil }
+        switch payload {
+        case .empty: return nil
+        case .text(let name): return name
+        case .object(let arguments): return arguments["signal"]?.string
         }
     }
 

@@ -10,7 +10,9 @@ struct SlideState: Sendable {
     /// Whether it is switched on again after the link was lost.
     private(set) var isKept = false
     /// After which time without a touch it ends.
-    var idle: Duration
+    var idle: Duration {
+        didSet { if isOn, isRequested { idleAt? += idle - oldValue } }
+    }
     /// When it ends, or the attempt to end it is repeated.
     private(set) var idleAt: Instant?
     private var machine = SlideMachine()

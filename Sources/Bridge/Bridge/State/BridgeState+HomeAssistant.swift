@@ -16,8 +16,10 @@ extension BridgeState {
         peers.brokerConnected()
         watch?.brokerConnected(at: now.instant)
         let wereElsewhere = tagsElsewhere != nil
+        // With discovery, they are cleared after the announcement without their entities.
+        let hasLeftTopics = discovery == nil && tags.contains { !$0.leftTopics.isEmpty }
         return scopesUndecided(at: now) + publish(wereElsewhere ? [infoFact] : [])
-            + healthEvent(at: now) { $0.brokerConnected() }
+            + healthEvent(at: now) { $0.brokerConnected() } + (hasLeftTopics ? leftTopicsCleared() : [])
     }
 
     /// Applies changed settings. The list of configured tags is only stored.
@@ -61,7 +63,7 @@ extension BridgeState {
         if let old { discovery?.takeOver(from: old, tags: ids) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
         let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
-        let topics = withheld.map { discoveryTopics(of: tags[$0].entry.id) }
+        let topics = withheld.map { [tags[$0].topics[.find]] + discoveryTopics(of: tags[$0].entry.id) }
         return topics.map(BridgeAction.withhold)
             + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFacts() + finds)
     }

@@ -96,9 +96,10 @@ extension BridgeState {
         return publish([event] + healthChanged(at: now))
     }
 
-    /// Disconnects an on-demand tag after a time without commands.
+    /// Disconnects an on-demand tag after a time without commands, and without anything that a command has begun.
     mutating func restIfIdle(_ position: Int, at now: Timestamp) -> [BridgeAction] {
-        let isBusy = pendingCommands.isBusy(with: tags[position].entry.id)
+        let id = tags[position].entry.id
+        let isBusy = pendingCommands.isBusy(with: id) || finds.contains(id) || tags[position].isInUse
         guard tags[position].link.restIfIdle(isBusy: isBusy, at: now.instant) else { return [] }
         return settle(position, at: now)
     }
@@ -232,7 +233,8 @@ extension BridgeState {
             case .formerInstance(let name):
                 former.cleared(name)
                 return cleared + [.forgetInstance(name)]
-            case .features: return cleared + leftTopicsCleared()
+            // Without a broker, the next run clears them, too.
+            case .features: return cleared + (isBrokerConnected == true ? leftTopicsCleared() : [])
             }
         }
     }
@@ -258,9 +260,8 @@ extension BridgeState {
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {
             let topics = topics.tag(entry.id)
-            let presence = configuration.options.presence.limit == nil ? [] : [topics[.presence]]
-            let find = discovery == nil ? [] : [topics[.find]]
-            departures.append(.tag(entry, nil), retainedTopics: topics.retained + presence + find, at: now.instant)
+            let features = [topics[.presence], topics[.find]]
+            departures.append(.tag(entry, nil), retainedTopics: topics.retained + features, at: now.instant)
         }
         for name in findings.instances {
             let retained = BridgeTopics(base: topics.base, instance: name).retained

@@ -40,6 +40,8 @@ struct LinkState: Sendable {
     private var expectedSleep: (until: Instant, isLeftAlone: Bool)?
     /// How long a tag may take to disconnect by itself, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
+    /// Whether the tag sleeps until it is moved, because the user has requested that.
+    private var waitsForMotion = false
     /// Whether the tag waits for motion, or a command expired because the tag could not be reached; and the tag has not been
     /// received since.
     private var isUnreached = false
@@ -103,6 +105,7 @@ extension LinkState {
         var new = new
         let isProgress = new.state.word == connection.state.word
         if isConnected, new.state != .connected, fallsAsleep(at: now.instant) { new.error = nil }
+        if waitsForMotion, !connection.state.isLinked { new.isOfSleepingTag(after: connection) }
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         updateGrace(new.state, at: now.instant)
         connection = new
@@ -118,7 +121,7 @@ extension LinkState {
         publishedAvailability = isAvailable
         guard isConnected else { return .state(isReconnect: false) }
         defer { wasEverConnected = true }
-        isUnreached = false
+        received()
         return .state(isReconnect: wasEverConnected)
     }
 
@@ -143,7 +146,7 @@ extension LinkState {
 
     /// Handles any sign of life.
     mutating func received() {
-        isUnreached = false
+        (isUnreached, waitsForMotion) = (false, false)
     }
 
     /// Handles a command that expired because the tag could not be reached.
@@ -212,7 +215,7 @@ extension LinkState {
     private mutating func fallsAsleep(at now: Instant) -> Bool {
         defer { expectedSleep = nil }
         guard let sleep = expectedSleep, now <= sleep.until else { return false }
-        if sleep.isLeftAlone { intent.rest(at: now) } else { isUnreached = true }
+        if sleep.isLeftAlone { intent.rest(at: now) } else { (isUnreached, waitsForMotion) = (true, true) }
         return true
     }
 

@@ -38,6 +38,12 @@ extension TagMirror {
         radiosFact + presenceFacts + findFacts + modulesFact + motionPublications
     }
 
+    /// Whether the gear or the motion sensor sends for a command that has ended: the end of the link would end it.
+    var isInUse: Bool {
+        guard let rare = rareFacts.first else { return false }
+        return rare.slide?.isOn ?? false || rare.motion.map { $0.stream != nil || $0.download != nil } ?? false
+    }
+
     /// The retained topics of the tag that may have a message.
     var retainedTopics: [String] { topics.retained + featureTopics + leftTopics }
 

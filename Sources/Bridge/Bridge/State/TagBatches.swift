@@ -66,7 +66,6 @@ extension BridgeState {
         // Otherwise they are cleared after the announcement without their entities.
         let left = discovery == nil ? tags.flatMap(\.leftTopics) : []
         return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now) + publish(left.map { .noFact($0) })
-            + (left.isEmpty ? [] : leftTopicsCleared())
     }
 
     /// Connects or disconnects all tags as Bluetooth allows.

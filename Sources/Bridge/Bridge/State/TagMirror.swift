@@ -376,6 +376,7 @@ extension TagMirror {
         }
         let isSameRadio = adapter == sighting.adapter && radio == sighting.radio
         publications += isSameRadio && !isFirstOfMinute ? [] : [connectionFact(at: now)]
+        if radio != sighting.radio { publications += presenceFacts }
         if new.rssi != nil { publications += presenceChanged(.received(rssi: new.rssi), at: now) }
         return publications
     }

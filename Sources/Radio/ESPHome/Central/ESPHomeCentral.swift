@@ -218,7 +218,8 @@ public final class ESPHomeCentral: Central {
         endConnection()
         guard !isStopped else { return }
         status = .waiting(error, pause)
-        let reason = BluetoothError(.connectionFailed, name: "esphome.lost", text: "the radio is lost: \(error)")
+        var reason = BluetoothError(.connectionFailed, name: "esphome.lost", text: "the radio is lost: \(error)")
+        reason.end = .local
         radio.closed(Self.state(after: error), reason, Self.fault(error))
         apply(later: false)
         retryTimer.arm(after: pause)

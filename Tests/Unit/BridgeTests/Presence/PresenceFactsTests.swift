@@ -76,6 +76,50 @@ struct PresenceFactsTests {
         #expect(connection?.contains(#""ended":"remote""#) == true)
         #expect(connection?.contains(#""error":null"#) == true)
         #expect(!lines.contains { $0.contains("/health") })
+        // The session goes on trying.
+        let lost = TagConnectionError(.bluetoothConnectionError, "the link was lost")
+        let timeout = TagConnectionError(.connectionTimeout, "No link")
+        var later: [String] = []
+        for (attempt, error) in [lost, timeout, timeout].enumerated() {
+            later += scene.report(
+                .connection(TagConnection(state: .preparingToConnect, attempt: attempt + 1, error: error)))
+            later += scene.wait(.seconds(60))
+        }
+        #expect(!later.contains { $0.contains("the link was lost") || $0.contains("No link") })
+        #expect(!later.contains { $0.contains(#""attempt":3"#) || $0.contains("/health") })
+    }
+
+    @Test("names the radio of a bridge with several")
+    func radio() {
+        let scene = Self.scene()
+        scene.handle(.started)
+        let lines = scene.handle(.sighting(.tag003R, TagSighting(rssi: -60, radio: "hall")))
+        #expect(lines.last { $0.hasPrefix(Self.topic) }?.contains(#""radio":"hall""#) == true)
+        scene.connect()
+        let moved = scene.handle(.sighting(.tag003R, TagSighting(radio: "loft")))
+        #expect(moved.last { $0.hasPrefix(Self.topic) }?.contains(#""radio":"loft""#) == true)
+    }
+
+    @Test("is withheld while another bridge is connected to the tag")
+    func shared() {
+        let scene = Self.scene(isEnabled: false)
+        scene.handle(.started)
+        scene.handle(.brokerConnected)
+        scene.receive("jacquard/bridge/cellar/state", "online", isRetained: true)
+        scene.receive(
+            "jacquard/bridge/cellar/info", #"{"connected":["003R"],"instance":"cellar","tags":["003R"]}"#,
+            isRetained: true)
+        scene.receive("jacquard/bridge/\(Scene.configuration().instance)/state", "online")
+        _ = scene.takeActions()
+        var on = Scene.configuration()
+        on.options.presence.isEnabled = true
+        scene.handle(.configurationChanged(on, isBrokerConnected: true))
+        let actions = scene.actions
+        let withheld = actions.firstIndex(of: .withhold([Self.topic]))
+        let published = actions.firstIndex {
+            if case .publish(let publication) = $0 { publication.topic == Self.topic } else { false }
+        }
+        #expect(withheld.map { index in published.map { index < $0 } ?? true } == true)
     }
 
     @Test("follows sleep/set, an idle time, and the gestures that end it")
@@ -109,11 +153,12 @@ struct PresenceFactsTests {
             scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1, error: error)))
             + scene.handle(.bluetooth(.poweredOff)) + scene.wait(.seconds(5_000)) + scene.powerOn()
             + scene.wait(.seconds(5_000))
-        #expect(Set(Self.states(off)) == ["here"])
+        #expect(Self.states(off) == ["here", "asleep"])
         #expect(Self.states(scene.handle(.stopping)).isEmpty)
         let stored = scene.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
-        #expect(stored.last?.presence?.state == "here")
-        let restarted = Self.scene(records: stored.suffix(1))
+        #expect(stored.last?.presence?.state == "asleep")
+        let here = stored.filter { $0.presence?.state == "here" }
+        let restarted = Self.scene(records: here.suffix(1))
         #expect(Self.states(restarted.handle(.started)) == ["here"])
         #expect(Self.states(restarted.wait(.seconds(500))) == ["asleep"])
     }
@@ -140,6 +185,11 @@ struct PresenceFactsTests {
             id: .tag003R, serial: "003R", presence: TagRecord.Presence(state: "gone", unixMilliseconds: 0))
         let without = Self.scene(isEnabled: false, records: [record])
         #expect(without.handle(.started).contains(Self.topic + " "))
+        func forgotten() -> Bool {
+            without.actions.contains { if case .remember(let record) = $0 { record.presence == nil } else { false } }
+        }
+        #expect(!forgotten(), "the broker has not received it")
+        without.handle(.brokerConnected)
         let remembered = without.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
         #expect(remembered.last.map { $0.presence == nil } == true)
     }

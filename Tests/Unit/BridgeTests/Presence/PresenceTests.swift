@@ -113,7 +113,8 @@ struct PresenceTests {
         #expect(bench.after(.linkUp, .adapterOff) == "here?")
         #expect(bench.wait(100_000) == "here?")
         #expect(bench.after(.adapterOn) == "here?")
-        #expect(bench.wait(1_000) == "here?")
+        #expect(bench.wait(119) == "here?")
+        #expect(bench.wait(1) == "asleep?", "it has advertised for a minute")
         #expect(bench.after(.linkUp, Self.ended(.timeout), .adapterOff) == "here?")
         #expect(bench.wait(1_000) == "here?")
         #expect(bench.after(.adapterOn) == "here?")
@@ -121,6 +122,28 @@ struct PresenceTests {
         #expect(bench.after(.adapterOff) == "gone?")
         var new = Bench()
         #expect(new.after(.adapterOff, .adapterOn) == "unknown?")
+    }
+
+    @Test("is not gone because of an adapter that ends the links just before it is reported as off")
+    func adapterAfterLinks() {
+        var bench = Bench()
+        #expect(bench.after(.linkUp, Self.ended(nil)) == "here")
+        #expect(bench.wait(2) == "here")
+        #expect(bench.after(.adapterOff, .adapterOn) == "here?")
+        #expect(bench.wait(120) == "asleep?")
+        #expect(bench.after(.linkUp, Self.ended(nil)) == "here")
+        #expect(bench.wait(3) == "here")
+        #expect(bench.after(.adapterOff, .adapterOn) == "here?")
+        #expect(bench.wait(120) == "gone?")
+    }
+
+    @Test("uses another time at once")
+    func anotherTime() {
+        var bench = Bench()
+        #expect(bench.after(.linkUp, Self.ended(.timeout)) == "here")
+        bench.presence.awayAfter = .seconds(30)
+        #expect(bench.wait(29) == "here")
+        #expect(bench.wait(1) == "gone")
     }
 
     @Test("continues with the stored state after a restart, and is never gone because of it")

@@ -58,6 +58,7 @@ struct RadiosTests {
         single.state = BridgeState(
             configuration: Scene.configuration(), records: records, boot: "9f3c", startedAt: Scene.beginning)
         #expect(single.handle(.started).contains("jacquard/tag/003R/radios "))
+        single.handle(.brokerConnected)
         let after = single.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
         #expect(after.map(\.hasRadios) == [false])
     }

@@ -116,6 +116,43 @@ struct SlideTests {
         #expect(scene.performed.count == 2)
     }
 
+    @Test("follows a reload: another time, and its end also while a command waits or is under way")
+    func reload() {
+        let scene = Self.sliding()
+        var configuration = Self.configured()
+        configuration.options.slide.idleMinutes = 1
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        scene.wait(.seconds(60))
+        #expect(scene.performed == [.setTouchMode(.gesture)])
+        let waiting = Scene()
+        waiting.handle(.configurationChanged(Self.configured(), isBrokerConnected: true))
+        waiting.send("tag/003R/touch_mode/set", #"{"touch_mode":"slide","ttl_ms":60000}"#)
+        waiting.handle(.configurationChanged(Self.configured(isEnabled: false), isBrokerConnected: true))
+        #expect(waiting.lastError?.code == "not_permitted")
+        waiting.connect()
+        #expect(waiting.performed.isEmpty)
+        let sent = Self.scene()
+        sent.send("tag/003R/touch_mode/set", "slide")
+        sent.handle(.configurationChanged(Self.configured(isEnabled: false), isBrokerConnected: true))
+        #expect(sent.lastError?.code == "not_permitted")
+        #expect(sent.performed == [.setTouchMode(.continuous), .setTouchMode(.gesture)])
+    }
+
+    @Test("keeps a tag connected that is connected on demand")
+    func onDemand() {
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)])
+        scene.powerOn()
+        scene.handle(.configurationChanged(Self.configured(), isBrokerConnected: true))
+        scene.send("tag/003R/touch_mode/set", "slide")
+        scene.connect()
+        scene.report(.gear(.jacket))
+        scene.report(.touchMode(.continuous))
+        scene.answer()
+        _ = scene.takeActions()
+        scene.wait(.seconds(599))
+        #expect(!scene.takeActions().contains(.disconnect(.tag003R)))
+    }
+
     @Test("is switched on again after the link was lost, within the ten minutes")
     func reconnected() {
         let scene = Self.sliding()
