@@ -53,7 +53,7 @@ extension TagLink {
             enqueueNext(.motionRates(rates), .motion(.rates(goal)), token)
             return nil
         case (.rates(let goal), _):
-            guard let metadata = goal.metadata else { return .failure(.malformedResponse) }
+            guard let metadata = goal.metadata(at: now) else { return .failure(.malformedResponse) }
             enqueueNext(.motionStart(metadata), .motion(.run(goal)), token)
             return nil
         case (.run(let goal), let body): return ended(goal, body, token, at: now)
@@ -249,11 +249,13 @@ extension MotionGoal {
         }
     }
 
-    /// The data that a recording or a stream collects.
-    var metadata: MotionMetadata? {
+    /// The data that a recording or a stream collects. The tag knows a stream by a text, which is another one each time.
+    func metadata(at now: Instant) -> MotionMetadata? {
         switch self {
         case .record(let id, _): MotionMetadata(id, mode: .store)
-        case .stream: MotionMetadata(MotionSessionID(session: "stream"), mode: .stream, sensors: [0])
+        case .stream:
+            MotionMetadata(
+                MotionSessionID(session: "stream-\(now.sinceBoot.milliseconds)"), mode: .stream, sensors: [0])
         default: nil
         }
     }

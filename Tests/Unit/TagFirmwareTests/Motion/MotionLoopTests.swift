@@ -286,6 +286,9 @@ struct MotionLoopTests {
         let events = loop.events.count
         loop.wait(.seconds(2))
         #expect(loop.events.count == events)
+        _ = loop.perform(.motion(.stream(Self.rates)))
+        let starts = loop.requests.filter { $0.domain == .motion && $0.opcode == .motionStart }
+        #expect(starts.count == 2 && starts[0] != starts[1], "each stream has a text of its own")
     }
 
     @Test("J57: a stream whose start is not answered is stopped: it would empty the battery")
