@@ -68,6 +68,8 @@ struct ConnectedTagTests {
     func refused() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
+            stage.notify(tag.identifier, .attached(AttachedNotification()))
+            _ = stage.said()
             await #expect(throws: TagCommandError.gearNotAttached) { try await tag.enqueue(.playHaptic(.stop)) }
             #expect(stage.said() == [])
         }
@@ -289,6 +291,7 @@ struct ConnectedTagTests {
     func tokens() async throws {
         try await onLoop {
             let (stage, tag) = try Self.connected()
+            stage.notify(tag.identifier, .attached(AttachedNotification()))
             let pending = try await Self.ask(tag, .batteryStatus, stage)
             let tokens: [UInt64] = [1, 0x8000_0001, 0x7FFF_FFFF_FFFF_FFFF]
             for token in tokens {

@@ -35,6 +35,8 @@ struct TagLink: Sendable {
     private var tagName: String?
     /// Modules, motion data and raw data.
     var bulk = BulkState()
+    /// The commands to gear that wait until the tag has reported its gear, which it does after it is connected.
+    private var waitingForGear: [(command: TagCommand, token: UInt64, isFirst: Bool)] = []
 
     /// Creates the state of a new link.
     init(timing: TagSession.SharedTiming, catalogue: GearCatalogue, attempt: Int) {
@@ -85,6 +87,8 @@ struct TagLink: Sendable {
         if let event = sent?.commandEndAtLinkLoss(isSent: true) { actions.append(.emit(event)) }
         actions += unsent.compactMap { $0.commandEndAtLinkLoss(isSent: false) }.map(TagSession.Action.emit)
         endWaiting(&actions)
+        actions += waitingForGear.map { .emit(.commandEnded(token: $0.token, .failure(.notConnected))) }
+        waitingForGear = []
         let raw = channel.drainRaw()
         if let token = raw.sent { actions.append(.emit(.commandEnded(token: token, .failure(.linkLost)))) }
         actions += raw.unsent.map { .emit(.commandEnded(token: $0, .failure(.notConnected))) }
@@ -284,6 +288,9 @@ struct TagLink: Sendable {
                 request, for: .command(token: token, step), timeout: timing.request, isFirst: isFirst)
             sendNext(at: now, &actions)
         } catch {
+            if error == .gearNotAttached, self.gear.announcementDeadline != nil {
+                return waitingForGear.append((command, token, isFirst))
+            }
             actions.append(.emit(.commandEnded(token: token, .failure(error))))
         }
     }
@@ -409,8 +416,13 @@ struct TagLink: Sendable {
         gear.change(to: component)
         actions.append(.emit(.gear(component)))
         withdrawRequestsToFormerGear(&actions)
-        guard let component, isConnected else { return }
-        setUp(component)
+        guard isConnected else { return }
+        if let component { setUp(component) }
+        let waiting = waitingForGear
+        waitingForGear = []
+        for (command, token, isFirst) in waiting {
+            enqueue(command, token: token, isFirst: isFirst, at: now, &actions)
+        }
         sendNext(at: now, &actions)
     }
 

@@ -63,8 +63,27 @@ struct GearCommandTests {
     @Test("are refused if the gear does not support them, or without gear", arguments: refusals)
     func refusal(gear: AttachedNotification?, command: TagCommand, error: TagCommandError) {
         var tag = SessionFixture(in: .connected)
-        if let gear { _ = tag.notify(.attached(gear)) }
+        if let gear { _ = tag.notify(.attached(gear)) } else { _ = tag.after(.seconds(2)) }
         #expect(tag.on(.command(command, token: 1)) == [.end(1, error)])
+    }
+
+    @Test("wait until the tag has reported its gear, which it does after each connection, for 2 s at most")
+    func earlyCommand() {
+        var tag = SessionFixture(in: .connected)
+        #expect(tag.on(.command(.playHaptic(.stop), token: 1)) == [])
+        #expect(tag.on(.command(.batteryStatus, token: 2)).ends == [])
+        #expect(tag.confirmAndAnswer(status: .busy).ends == [2], "a command to the tag does not wait")
+        _ = tag.notify(.attached(SampleTag.jacket))
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 101), "gear is set up first")
+        _ = tag.confirmAndAnswer(.dataChannel(DataChannelResponse(.gesture)))
+        #expect(tag.confirmAndAnswer().ends == [])
+        #expect(tag.confirmAndAnswer(.deviceInfo(SampleTag.gearInformation)).ends + tag.confirmAndAnswer().ends == [1])
+        var without = SessionFixture(in: .connected)
+        #expect(without.on(.command(.playHaptic(.stop), token: 1)) == [])
+        #expect(without.after(.seconds(2)) == [.emit(.gear(nil)), .end(1, .gearNotAttached)])
+        var lost = SessionFixture(in: .connected)
+        #expect(lost.on(.command(.playHaptic(.stop), token: 1)) == [])
+        #expect(lost.on(.linkDown(SampleTag.linkError)).contains(.end(1, .notConnected)))
     }
 
     @Test("to change the touch mode fail as lost with the link, also between their two requests")
