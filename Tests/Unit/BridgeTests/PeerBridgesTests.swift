@@ -262,6 +262,24 @@ struct PeerBridgesTests {
     }
 
     @Test(
+        "rejects invalid commands that it has left to a bridge that died, and not those of one that lives",
+        arguments: [#"{"color":7,"id":"a"}"#, #"{"state":"ON","id":"a""#])
+    func rejectionLeft(payload: String) {
+        let dead = afterBrokerRestart()
+        dead.send("tag/003R/led/set", payload)
+        #expect(dead.results.isEmpty)
+        dead.receive("jacquard/bridge/attic/state", "online")
+        dead.wait(.seconds(10))
+        #expect(dead.results.count == 1 && dead.lastError?.code.hasPrefix("invalid_") == true)
+        let living = afterBrokerRestart()
+        living.send("tag/003R/led/set", payload)
+        living.receive("jacquard/bridge/attic/state", "online")
+        living.send("bridge/zoo/info", Self.zooHasTag)
+        living.wait(.seconds(70))
+        #expect(living.results.isEmpty)
+    }
+
+    @Test(
         "leaves commands to a bridge that proves that it lives: by its document, or by its will",
         arguments: [("info", zooHasTag), ("state", "offline")])
     func leftToALivingBridge(topic: String, payload: String) {

@@ -67,7 +67,14 @@ struct PendingCommand: Sendable {
 
 /// A command that was left to another bridge, which may have died while the broker was away.
 struct LeftCommand: Sendable {
-    let request: any TagRequest
+    /// What to do if it is taken back.
+    enum Work: Sendable {
+        case execution(any TagRequest)
+        /// The command is invalid, and the other bridge should have said so.
+        case rejection(CommandFailure)
+    }
+
+    let work: Work
     let tag: TagID
     /// The other bridge.
     let bridge: ExactText

@@ -109,7 +109,10 @@ extension BridgeState {
             requester.ignoredKeys = arguments.unknownKeys(besides: receiver.keys)
         }
         func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
-        if let refusal { return result(pendingCommands.refuse(requester, refusal, at: now)) }
+        if let refusal {
+            if !publishesResult { leaveRejection(refusal, of: position, requester, at: now) }
+            return result(pendingCommands.refuse(requester, refusal, at: now))
+        }
         if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
         do throws(CommandFailure) {
             if shutdown != nil { throw CommandFailure.stoppedBeforeSending }
@@ -117,6 +120,7 @@ extension BridgeState {
             return try execute(
                 address, receiver, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
         } catch {
+            if !publishesResult { leaveRejection(error, of: position, requester, at: now) }
             return refused(requester, error, of: position, publishesResult: publishesResult, at: now)
                 + result(pendingCommands.fail(requester, error, at: now))
         }
@@ -203,7 +207,7 @@ extension BridgeState {
         if isForConnection, !requester.isReflex, isConnectedElsewhere(position) {
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             guard type(of: request).ignoresHold else {
-                leave(request, to: position, [requester], until: now.instant + timeToLive)
+                leave(.execution(request), to: position, [requester], until: now.instant + timeToLive)
                 return []
             }
             // The other bridge responds. The request to connect holds for this one, too.
@@ -350,7 +354,7 @@ extension BridgeState {
                     pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
                 }
                 request.failed(on: &tags[position], nil, at: now)
-                leave(request, to: position, command.requesters, until: command.reachableUntil)
+                leave(.execution(request), to: position, command.requesters, until: command.reachableUntil)
             }
         }
         return actions
@@ -358,12 +362,20 @@ extension BridgeState {
 
     /// Keeps a command that is left to another bridge, unless that one certainly lives.
     private mutating func leave(
-        _ request: any TagRequest, to position: Int, _ requesters: [Requester], until instant: Instant
+        _ work: LeftCommand.Work, to position: Int, _ requesters: [Requester], until instant: Instant
     ) {
         let id = tags[position].entry.id
         guard let bridge = peers.unprovenOwner(of: id.text) else { return }
         pendingCommands.leave(
-            LeftCommand(request: request, tag: id, bridge: bridge, requesters: requesters, reachableUntil: instant))
+            LeftCommand(work: work, tag: id, bridge: bridge, requesters: requesters, reachableUntil: instant))
+    }
+
+    /// Leaves the rejection of a command to the bridge that is connected to its tag.
+    private mutating func leaveRejection(
+        _ failure: CommandFailure, of position: Int?, _ requester: Requester, at now: Timestamp
+    ) {
+        guard let position, isConnectedElsewhere(position) else { return }
+        leave(.rejection(failure), to: position, [requester], until: now.instant)
     }
 
     /// Takes back the commands that were left to bridges that seem to have died.
@@ -375,7 +387,7 @@ extension BridgeState {
                     pendingCommands.leave(command)
                     return []
                 }
-                let failure = tags[position].offlineFailure(at: now)
+                let failure = command.failure(of: tags[position], at: now)
                 return publish(command.requesters.flatMap { pendingCommands.fail($0, failure, at: now) })
             }
             return command.requesters.flatMap { takeBack(command, from: $0, at: position, at: now) }
@@ -388,9 +400,12 @@ extension BridgeState {
         let isResponder = peers.responds(forKnown: command.tag.text, as: requester.member)
         let publishesResult = command.isUnknownElsewhere || isOwn(position) || isResponder
         do throws(CommandFailure) {
+            guard case .execution(let request) = command.work else {
+                throw command.failure(of: tags[position], at: now)
+            }
             if try pendingCommands.join(requester) { return [] }
             return try begin(
-                command.request, of: position, requester, publishesResult: publishesResult,
+                request, of: position, requester, publishesResult: publishesResult,
                 within: max(.zero, command.reachableUntil - now.instant), at: now)
         } catch {
             let result = pendingCommands.fail(requester, error, at: now)
@@ -416,5 +431,15 @@ extension BridgeState {
         let known = tags.map(\.entry.id.text)
         return CommandFailure(
             .unknownTag, SerialLikeness.unknownTag(tag, known: known, received: strangers))
+    }
+}
+
+extension LeftCommand {
+    /// The failure of a command that cannot be executed any more.
+    fileprivate func failure(of tag: TagMirror, at now: Timestamp) -> CommandFailure {
+        switch work {
+        case .execution: tag.offlineFailure(at: now)
+        case .rejection(let failure): failure
+        }
     }
 }
