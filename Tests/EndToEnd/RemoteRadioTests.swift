@@ -116,6 +116,18 @@ private final class PrivateSSHServer {
     }
 }
 
+/// The children of a process, also those that have ended and that it has not waited for.
+private func children(of process: pid_t) -> Set<pid_t> {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    let found = processes.compactMap { pid_t($0) }.filter { child in
+        guard let bytes = FileManager.default.contents(atPath: "/proc/\(child)/stat") else { return false }
+        // The parent follows the name in parentheses, and the state.
+        let words = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+        return words.count > 1 && pid_t(words[1]) == process
+    }
+    return Set(found)
+}
+
 @Suite("A radio of another computer")
 struct RemoteRadioTests {
     @Test("is reached over SSH without descriptors; a connection that ends is made again, and nothing is left of it")
@@ -135,10 +147,14 @@ struct RemoteRadioTests {
                 try await world.succeeds("jacquard/tag/0001/led/set", "flash")
                 let clients = server.clients
                 #expect(clients.count == 1)
-                for client in clients { kill(client, SIGKILL) }
-                try await until("the loss of the radio") { world.problems.contains("radio_lost") }
-                try await until("the radio", within: .seconds(30)) { world.problems.isEmpty }
-                try await world.connected()
+                // SIGTERM, too: the client inherits no blocked signal, and none is left that nobody has waited for.
+                for signal in [SIGKILL, SIGTERM] {
+                    for client in server.clients { kill(client, signal) }
+                    try await until("the loss of the radio") { world.problems.contains("radio_lost") }
+                    try await until("the radio", within: .seconds(30)) { world.problems.isEmpty }
+                    try await world.connected()
+                }
+                try await until("no other child") { children(of: world.daemon.identifier) == Set(server.clients) }
                 try await world.succeeds("jacquard/tag/0001/led/set", "flash")
                 world.daemon.signal(SIGTERM)
                 try await until("the end of the bridge, and of its client") {

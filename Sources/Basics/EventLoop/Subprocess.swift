@@ -58,6 +58,11 @@ public enum Subprocess {
         return (end(process, by: text == nil ? .now : deadline), text)
     }
 
+    /// Waits for the end of a started program, and kills it after a time. Blocks, so it must be called on the helper thread.
+    public static func end(_ process: Int32, within limit: Duration) {
+        _ = end(process, by: .now + limit)
+    }
+
     /// Waits for the end of a program, and kills it at the deadline. It may have closed its output long before its end.
     ///
     /// - Returns: its exit status; nil if it was killed.

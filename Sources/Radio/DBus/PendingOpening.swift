@@ -5,23 +5,32 @@ internal import EventLoop
 struct NewConnection: Sendable {
     /// `nonisolated(unsafe)`: only one thread uses it at a time, first the helper thread and then the loop.
     nonisolated(unsafe) let pointer: OpaquePointer
+    /// The program that passes the messages on; nil for a socket of a bus.
+    var program: ConnectedProgram?
 
     /// Connects to a bus. Blocks: `connect` waits while a bus that hangs has a full backlog, and an address can name a host
     /// or a program.
     static func open(_ address: String) -> Result<NewConnection, DBusError> {
+        Result { () throws(DBusError) in
+            if let program = try BusProgram(address: address) { return try ConnectedProgram.open(program) }
+            return NewConnection(pointer: try connect(to: address))
+        }
+    }
+
+    /// Connects to the socket of a bus.
+    static func connect(to address: String) throws(DBusError) -> OpaquePointer {
         var error = CDBus.DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
-        guard let pointer = dbus_connection_open_private(address, &error) else {
-            return .failure(
-                DBusError(.disconnected, name: DBusMessage.text(error.name), text: DBusMessage.text(error.message)))
-        }
-        return .success(NewConnection(pointer: pointer))
+        guard let pointer = dbus_connection_open_private(address, &error) else { throw DBusError(error) }
+        return pointer
     }
 
+    @LoopActor
     func close() {
         dbus_connection_close(pointer)
         dbus_connection_unref(pointer)
+        program?.end()
     }
 }
 
@@ -56,17 +65,22 @@ final class PendingOpening {
 
     private static func opened(_ address: String) async -> Result<NewConnection, DBusError> {
         let refusal = DBusError.unavailable("earlier attempts to connect have not ended yet")
-        return await HelperThread.shared.run(.bus, orIfFull: .failure(refusal)) { NewConnection.open(address) }
+        return await HelperThread.shared.run(.bus(address), orIfFull: .failure(refusal)) { NewConnection.open(address) }
     }
 }
 
 extension DBusError {
-    fileprivate static func unavailable(_ text: String) -> DBusError {
+    /// The error of a connection that cannot be made.
+    init(_ error: CDBus.DBusError) {
+        self.init(.disconnected, name: DBusMessage.text(error.name), text: DBusMessage.text(error.message))
+    }
+
+    static func unavailable(_ text: String) -> DBusError {
         DBusError(.disconnected, name: "org.freedesktop.DBus.Error.NoServer", text: text)
     }
 }
 
 extension HelperThread.Concern {
-    /// Connecting to a bus.
-    fileprivate static let bus = HelperThread.Concern("bus")
+    /// Connecting to a bus. One that hangs does not delay another one.
+    fileprivate static func bus(_ address: String) -> HelperThread.Concern { HelperThread.Concern("bus " + address) }
 }

@@ -213,6 +213,10 @@ public final class RadioCentral: Central {
             later.request()
         case .pair(let address): pair(address, request)
         case .beginPairing(let address, let name):
+            // A radio would use the bond that the device does not accept any more, and fail again.
+            for radio in choice.refusedBonds(of: address).sorted() where name == nil || members[radio].name == name {
+                members[radio].unit.perform(.forget(address))
+            }
             choice.beginPairing(address, with: name.flatMap { name in members.firstIndex { $0.name == name } })
             later.request()
         case .checkBond(let address, let name):
@@ -295,12 +299,16 @@ public final class RadioCentral: Central {
 
     private func handle(_ event: CentralEvent, from radio: Int) {
         switch event {
-        case .notified(let address, _, _), .written(let address), .writeFailed(let address, _),
-            .characteristicsDiscovered(let address, _), .discoveryFailed(let address, _),
-            .mtuChanged(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
-            .pairFailed(let address, _):
+        case .notified(let address, _, _), .written(let address), .characteristicsDiscovered(let address, _),
+            .mtuChanged(let address, _), .subscribed(let address, _), .pairFailed(let address, _):
             guard owners[address] == radio else { return }
             onEvent?(event)
+        case .writeFailed(let address, let error):
+            report(.writeFailed(address, refused(address, radio, error)), of: address, radio)
+        case .discoveryFailed(let address, let error):
+            report(.discoveryFailed(address, refused(address, radio, error)), of: address, radio)
+        case .subscribeFailed(let address, let characteristic, let error):
+            report(.subscribeFailed(address, characteristic, refused(address, radio, error)), of: address, radio)
         case .connected(let address): connected(address, radio)
         case .disconnected(let address, let error): disconnected(address, radio, error)
         case .discovered(let address, let advertisement): discovered(address, advertisement, radio)
@@ -311,6 +319,8 @@ public final class RadioCentral: Central {
         case .paired(let address):
             guard owners[address] == radio else { return }
             choice.endPairing(address, bondedBy: radio)
+            // Its bond may be away with its radio.
+            choice.requireBond(with: address)
             onEvent?(event)
         case .bonds(let addresses): bondsChanged(to: addresses, radio)
         case .forgotten(let address, let error): forgotten(address, error, radio)
@@ -320,6 +330,18 @@ public final class RadioCentral: Central {
             reportScanning()
         case .adaptersChanged(let list): adaptersChanged(to: list, radio)
         }
+    }
+
+    private func report(_ event: CentralEvent, of address: BluetoothAddress, _ radio: Int) {
+        if owners[address] == radio { onEvent?(event) }
+    }
+
+    /// The error of an access, without a refused bond if another radio has one.
+    private func refused(_ address: BluetoothAddress, _ radio: Int, _ error: BluetoothError) -> BluetoothError {
+        guard error.code == .authenticationFailed, owners[address] == radio else { return error }
+        let error = choice.refused(address, by: radio, error)
+        onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
+        return error
     }
 
     private func connected(_ address: BluetoothAddress, _ radio: Int) {

@@ -257,15 +257,9 @@ public struct RadioChoice {
     ) -> Outcome {
         guard var tag = tags[address], tag.radio == radio else { return .goesOn }
         defer { store(tag, address) }
-        let isCheck = tag.pairing?.isCheck == true
         var error = error
-        if error?.code == .authenticationFailed, isCheck || tag.pairing == nil, tag.bonds.contains(radio) {
-            tag.refusedBonds.insert(radio)
-            if isCheck {
-                error = error.map {
-                    BluetoothError(.connectionFailed, name: BluetoothError.bondRefusedName, text: $0.text)
-                }
-            }
+        if let cause = error, Self.refusesBond(cause, &tag, radio), tag.pairing?.isCheck == true {
+            error = BluetoothError(.connectionFailed, name: BluetoothError.bondRefusedName, text: cause.text)
         }
         switch tag.phase {
         case .attempting(_, _, let isUnheard):
@@ -293,6 +287,28 @@ public struct RadioChoice {
             return .ended(error.map { Self.curable($0, tag) })
         }
     }
+
+    /// A device has refused an access over the link of a radio.
+    ///
+    /// - Returns: the error to report.
+    public mutating func refused(_ address: BluetoothAddress, by radio: Int, _ error: BluetoothError) -> BluetoothError
+    {
+        guard var tag = tags[address], tag.radio == radio else { return error }
+        if Self.refusesBond(error, &tag, radio) { store(tag, address) }
+        return Self.curable(error, tag)
+    }
+
+    /// Notes a radio whose bond the device does not accept.
+    private static func refusesBond(_ error: BluetoothError, _ tag: inout TagByRadios, _ radio: Int) -> Bool {
+        guard error.code == .authenticationFailed, tag.pairing?.isCheck ?? true, tag.bonds.contains(radio) else {
+            return false
+        }
+        tag.refusedBonds.insert(radio)
+        return true
+    }
+
+    /// The radios whose bond a device does not accept any more.
+    public func refusedBonds(of address: BluetoothAddress) -> Set<Int> { tags[address]?.refusedBonds ?? [] }
 
     /// An error without a refused bond, if another radio has one: only the radio is no candidate any more.
     private static func curable(_ error: BluetoothError, _ tag: TagByRadios) -> BluetoothError {
@@ -323,14 +339,18 @@ public struct RadioChoice {
         pending.append(.noBond(address, receivedBy: []))
     }
 
-    /// Removes the device that was silent longest, if there are too many that are of no use.
+    /// Removes the devices that were silent longest, if there are too many that are of no use. Several at once: there may be a new
+    /// device in each advertisement.
     private mutating func makeRoom() {
         guard tags.count >= Self.mostTags else { return }
-        let removable = tags.filter { $0.value.isIdle && $0.value.bonds.isEmpty && !$0.value.isBondRequired }
-        func last(_ tag: TagByRadios) -> Instant {
-            tag.receptions.values.map(\.last).max() ?? Instant(sinceBoot: .zero)
+        var removable: [(address: BluetoothAddress, last: Instant)] = []
+        for (address, tag) in tags where tag.isIdle && tag.bonds.isEmpty && !tag.isBondRequired {
+            var last = Instant(sinceBoot: .zero)
+            for reception in tag.receptions.values { last = max(last, reception.last) }
+            removable.append((address, last))
         }
-        if let oldest = removable.min(by: { last($0.value) < last($1.value) }) { tags[oldest.key] = nil }
+        removable.sort { $0.last < $1.last }
+        for (address, _) in removable.prefix(Self.mostTags / 10) { tags[address] = nil }
     }
 
     // MARK: Steps

@@ -185,6 +185,51 @@ struct RadioCentralTests {
         }
     }
 
+    @Test("A refused access removes a radio, and not the tag, while another radio has a bond")
+    func refusedAccess() async throws {
+        try await onLoop {
+            let stage = Stage()
+            for unit in [stage.hall, stage.loft] { unit.report(.bonds([stage.tag])) }
+            await stage.link()
+            stage.take()
+            let uuid = try #require(BluetoothUUID("d2f2b8d0-d165-445c-b0e1-2d6b642ec57b"))
+            let refusal = BluetoothError(.authenticationFailed, text: "insufficient authentication")
+            stage.loft.report(.subscribeFailed(stage.tag, uuid, refusal))
+            let curable = BluetoothError(.connectionFailed, text: "insufficient authentication")
+            #expect(stage.take() == [.subscribeFailed(stage.tag, uuid, curable)])
+            #expect(stage.changes.last == .bonds(radio: "loft", [stage.tag], changed: [stage.tag]))
+            stage.central.perform(.disconnect(stage.tag))
+            await stage.turn()
+            stage.loft.report(.disconnected(stage.tag, nil))
+            _ = (stage.hall.take(), stage.loft.take())
+            await stage.link()
+            #expect(stage.hall.take().contains(.connect(stage.tag)), "its bond is good")
+            #expect(!stage.loft.take().contains(.connect(stage.tag)))
+            // A new pairing replaces the bond that is refused.
+            stage.central.perform(.beginPairing(stage.tag, radio: "loft"))
+            #expect(stage.loft.take().first == .forget(stage.tag))
+            #expect(!stage.hall.take().contains(.forget(stage.tag)))
+        }
+    }
+
+    @Test("A tag that was paired needs a bond, also while the radio with its bond is away")
+    func awayBond() async throws {
+        try await onLoop {
+            let stage = Stage()
+            await stage.link()
+            stage.loft.report(.paired(stage.tag))
+            stage.loft.report(.bonds([stage.tag]))
+            stage.loft.report(.bonds([]))
+            stage.loft.enter(.unsupported)
+            stage.loft.report(.disconnected(stage.tag, BluetoothError(.poweredOff, text: "unplugged")))
+            _ = stage.hall.take()
+            stage.central.perform(.connect(stage.tag))
+            stage.receive(-50, by: stage.hall)
+            await stage.turn()
+            #expect(!stage.hall.take().contains(.connect(stage.tag)))
+        }
+    }
+
     @Test("The bonds of all radios are reported together, and a device is forgotten at each radio, with one result")
     func forget() async throws {
         try await onLoop {

@@ -12,6 +12,8 @@ struct AdvertisementData: Hashable, Sendable {
     var manufacturerData: [UInt16: [UInt8]] = [:]
 
     static let mostServices = 16
+    /// The most companies whose data is kept of one device.
+    static let mostCompanies = 16
 
     /// Reads untrusted bytes. A structure that is longer than the rest ends the advertisement.
     init(_ bytes: ArraySlice<UInt8>) {
@@ -106,6 +108,9 @@ struct AdvertisementData: Hashable, Sendable {
             services.append(service)
         }
         if let text = other.name { name = text }
-        manufacturerData.merge(other.manufacturerData) { $1 }
+        for (company, data) in other.manufacturerData
+        where manufacturerData[company] != nil || manufacturerData.count < Self.mostCompanies {
+            manufacturerData[company] = data
+        }
     }
 }
