@@ -25,6 +25,11 @@ extension BrokerSession {
         }
     }
 
+    /// Whether a message says that the configured bridge is offline.
+    func isOffline(_ message: MQTTMessage) -> Bool {
+        message.topic == topics.state && message.payload.elementsEqual("offline".utf8)
+    }
+
     /// Sends a request to the bridge and waits for the result.
     ///
     /// - Parameters:

@@ -87,13 +87,14 @@ struct StatusReport: Equatable, Sendable {
 
     private var adapterLines: [String] {
         (facts.bridge("adapter")?.elements ?? []).map { adapter in
-            let names = ["id", "address"].compactMap { adapter[$0]?.word }.joined(separator: " ")
+            let names = ["radio", "id", "address"].compactMap { adapter[$0]?.word }.joined(separator: " ")
             // The last state that a stopped bridge published is out of date.
             guard isOnline else { return DisplayText.escaped("adapter \(names)") }
             let words = "\(names), \((adapter["state"]?.word ?? "unknown").asWords)"
             let connected = adapter["connected"]?.integer.map { ", \($0) connected" } ?? ""
+            let error = adapter["error"]?.word.map { ": \($0)" } ?? ""
             return DisplayText.escaped(
-                "adapter \(words)\(adapter["discovering"]?.flag == true ? ", scanning" : "")\(connected)")
+                "adapter \(words)\(adapter["discovering"]?.flag == true ? ", scanning" : "")\(connected)\(error)")
         }
     }
 

@@ -141,6 +141,14 @@ struct MetricsTests {
         #expect(lines(scene).contains("# TYPE jacquard_bridge_problems gauge"))
         scene.handle(.adapters([AdapterFacts(id: "hci0", address: nil, state: .poweredOn)]))
         #expect(lines(scene).contains("# TYPE jacquard_adapter_powered gauge"))
+        // Two hosts may have an adapter of the same name.
+        scene.handle(
+            .adapters(
+                ["hall", "loft"].map { AdapterFacts(id: "hci0", address: nil, state: .poweredOn, radio: $0) }))
+        #expect(
+            lines(scene).filter { $0.hasPrefix("jacquard_adapter_powered{") }.map { $0.contains("hci0") } == [
+                false, false,
+            ])
     }
 }
 

@@ -31,6 +31,20 @@ struct EnvironmentTests {
         #expect(configuration.homeAssistant.statusTopic == "x")
     }
 
+    @Test("a variable takes precedence over a key of the file that it excludes")
+    func precedenceOverAnother() throws {
+        let mqtt = try readConfiguration(
+            "mqtt: {hosts: [a, b], password_file: p}",
+            environment: ["JACQUARD2MQTT_MQTT__HOST": "c", "JACQUARD2MQTT_MQTT__PASSWORD": "secret"]
+        ).get().mqtt
+        #expect(mqtt.host == "c" && mqtt.password == Secret(value: "secret"))
+        let nodes = readConfiguration("mqtt: {host: a, port: 1}", environment: ["JACQUARD2MQTT_MQTT__HOSTS": "b,c"])
+        #expect(try nodes.get().mqtt.hosts?.count == 2)
+        #expect(
+            errorLines("mqtt: {password: a, password_file: p}") != [],
+            "both are in the file, and neither is meant to win")
+    }
+
     @Test("a key of tls switches TLS on")
     func tls() throws {
         let mqtt = try readConfiguration("", environment: ["JACQUARD2MQTT_MQTT__TLS__INSECURE": "false"]).get().mqtt

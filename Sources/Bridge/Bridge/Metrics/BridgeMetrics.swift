@@ -107,7 +107,7 @@ struct BridgeMetrics {
             MetricFamily(
                 name: "adapter_powered", help: "Whether a Bluetooth adapter is ready.", kind: .gauge,
                 samples: (bridge.stack.adapters ?? []).map {
-                    .init(labels: [.init(name: "adapter", value: $0.id)], value: $0.state == .poweredOn ? 1 : 0)
+                    .init(labels: [.init(name: "adapter", value: $0.name)], value: $0.state == .poweredOn ? 1 : 0)
                 }),
         ]
     }

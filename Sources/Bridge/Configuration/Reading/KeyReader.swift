@@ -221,7 +221,7 @@ extension KeyReader {
         findings.add("missing", path: DisplayText.path(path, key.name), at: origin, allowed: requirement)
     }
 
-    /// Reports keys that exclude each other.
+    /// Reports keys that exclude each other. A variable of the environment takes precedence over the file.
     ///
     /// - Returns: the names of keys that are not read, because another one excludes them.
     private mutating func reportExclusive(
@@ -229,8 +229,16 @@ extension KeyReader {
     ) -> Set<String> {
         var excluded: Set<String> = []
         for case .exclusive(let first, let second) in relations {
-            guard nodes[first] != nil, let node = nodes[second] else { continue }
-            excluded.insert(second)
+            guard let other = nodes[first], let node = nodes[second] else { continue }
+            switch (other.origin, node.origin) {
+            case (.variable, .file), (.variable, .position):
+                excluded.insert(second)
+                continue
+            case (.file, .variable), (.position, .variable):
+                excluded.insert(first)
+                continue
+            default: excluded.insert(second)
+            }
             let problem = "set together with \(DisplayText.path(path, first))"
             findings.add(problem, path: DisplayText.path(path, second), at: node.origin, allowed: "one of the two")
         }

@@ -68,6 +68,8 @@ struct MotionTagCommand: ClientCommand {
                     } else if isBegun {
                         return document
                     }
+                case .message(let message) where session.isOffline(message):
+                    throw .bridgeOffline(session.topics.instance)
                 case .lost(let error): throw .lost(error.text)
                 case .interrupted: throw .interrupted
                 default: break
@@ -80,7 +82,12 @@ struct MotionTagCommand: ClientCommand {
         if let error = document["error"]?.word {
             throw ClientFailure(exitCode: .failed, code: "download_failed", text: "\(tag): \(error)")
         }
-        let file = document["file"]?.word ?? ""
+        guard let file = document["file"]?.word else {
+            throw ClientFailure(
+                exitCode: .failed, code: "download_ended",
+                text: "\(tag): the download was ended before the file was complete",
+                hint: "download it again; it continues where it has ended")
+        }
         context.printer.show(["status": "ok", "file": .string(file)], [DisplayText.escaped("\(tag): \(file)")])
     }
 
@@ -112,6 +119,8 @@ struct MotionTagCommand: ClientCommand {
                     for line in Self.lines(document, &first) { context.printer.write(.standardOutput, line) }
                 case .message(let message) where message.topic == state:
                     if JSONValue(payload: message.payload)["mode"] == "none" { return }
+                case .message(let message) where session.isOffline(message):
+                    throw .bridgeOffline(session.topics.instance)
                 case .lost(let error): throw .lost(error.text)
                 case .interrupted:
                     let stop = ClientRequest("imu", verb: "set", of: tag, ["action": "stop"], context.topics)
