@@ -260,6 +260,7 @@ let package = Package(
                 "TagFirmware", "Time",
             ],
             path: "Tests/Rigs/Simulation",
+            exclude: ["replay.py"],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",

@@ -131,9 +131,11 @@ class Simulator(Program):
     """Simulated tags on a bus of their own, ready when this returns."""
 
     def __init__(
-        self, folder: os.PathLike[str] | str, *arguments: str, name: str = "tags", build: pathlib.Path = BUILD
+        self, folder: os.PathLike[str] | str, *arguments: str, name: str = "tags", build: pathlib.Path = BUILD,
+        is_quick: bool = True,
     ) -> None:
-        super().__init__(folder, name, [str(build / "jacquard-simulator"), "--quick", *arguments])
+        quick = ["--quick"] if is_quick else []
+        super().__init__(folder, name, [str(build / "jacquard-simulator"), *quick, *arguments])
         wait_for(f"{name} is ready", lambda: "\nready\n" in self.printed())
         self.address = self.printed().splitlines()[0].removeprefix("DBUS_SYSTEM_BUS_ADDRESS=")
 

@@ -125,14 +125,18 @@ final class BridgeHost {
     /// Whether the configuration lists a tag.
     func lists(_ tag: AirTag) -> Bool { !configuration.leftOut.contains(tag.number) }
 
-    private func writeConfiguration() {
+    /// The configuration file.
+    var configurationText: String {
         var lines = configuration.lines(of: instance, world.options)
         for number in 0..<world.options.tags where !configuration.leftOut.contains(number) {
             lines.append("  - serial: \"\(String(10_000 + number).dropFirst())\"")
             if let name = configuredName(of: number) { lines.append("    name: \(name)") }
         }
-        let text = lines.joined(separator: "\n") + "\n"
-        attempt { try text.write(toFile: file, atomically: false, encoding: .utf8) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func writeConfiguration() {
+        attempt { try configurationText.write(toFile: file, atomically: false, encoding: .utf8) }
     }
 
     /// Changes files of the host. An error is one of the machine that simulates: it ends the program.

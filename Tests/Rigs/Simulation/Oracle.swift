@@ -268,7 +268,8 @@ final class Oracle {
         }
         checkGrowth()
         let most = 60 + 40 * world.options.tags * world.options.bridges
-        if world.scheduled > most { violated("\(world.scheduled) timers and events are scheduled") }
+        let scheduled = world.scheduled - (world.schedule?.planned ?? 0)
+        if scheduled > most { violated("\(scheduled) timers and events are scheduled") }
     }
 
     /// After calm, everything that the bridges hold has returned to its size.

@@ -38,6 +38,8 @@ final class SimulatedBroker {
     var isFull: Bool { stalledWork.count > 200 }
     /// Whether sessions and retained messages survive a restart.
     var isPersistent = true
+    /// Whether sessions that have begun with a clean start do not survive a restart, as with mosquitto 2.0.11.
+    var forgetsFreshSessions = false
     /// The reason of the refusal of every CONNECT; nil: none.
     var refusal: UInt8?
     /// Whether MQTT 5 is refused.
@@ -77,7 +79,9 @@ final class SimulatedBroker {
         for identifier in sessions.keys.sorted() {
             sessions[identifier]?.pipe = nil
             requeue(identifier)
-            if !isPersistent || sessions[identifier]?.hello.sessionExpiry == .zero { sessions[identifier] = nil }
+            let hello = sessions[identifier]?.hello
+            let isFresh = forgetsFreshSessions && hello?.isCleanStart == true
+            if !isPersistent || isFresh || hello?.sessionExpiry == .zero { sessions[identifier] = nil }
         }
         if !isPersistent { retained = [:] }
     }
@@ -279,6 +283,7 @@ final class SimulatedBroker {
 
     private func publish(_ message: MQTTMessage, from identifier: String, _ process: BridgeProcess?) {
         if let process {
+            world.schedule?.published(message)
             world.oracle.published(message, by: identifier, process)
         } else {
             world.trace("\(identifier) \(message.topic)")

@@ -15,6 +15,8 @@ struct SimulationOptions {
     var hasFaults = true
     /// Whether there are also faults of the machine, of the disk and of single nodes of the broker.
     var hasAllFaults = false
+    /// Whether a short run is played and printed that real programs can play, too.
+    var isScheduled = false
     /// Whether all bridges run on one host, with one adapter.
     var sharesAdapter = false
     /// The mean time between two gestures of a tag.
@@ -27,12 +29,13 @@ struct SimulationOptions {
 
     static let usage = """
         usage: simulate [--seed N] [--minutes N] [--days N] [--bridges N] [--tags N] [--no-faults | --all-faults]
-                        [--shared-adapter] [--trace] [--history] [--log-level LEVEL]
+                        [--shared-adapter] [--schedule] [--trace] [--history] [--log-level LEVEL]
           --minutes N   so much simulated time, with as many events as possible (default: 30)
           --days N      so many days with 200 gestures of each tag and 240 commands
           --all-faults  with faults of the machine, of the disk and of single nodes of the broker, too
           --shared-adapter
                         runs all bridges on one host, with one adapter
+          --schedule    plays a short run, and prints it so that real programs can play it, too
           --history     keeps the latest events from the start: by default a run that violates something is repeated
         """
 
@@ -46,6 +49,7 @@ struct SimulationOptions {
             case "--no-faults": hasFaults = false
             case "--all-faults": hasAllFaults = true
             case "--shared-adapter": sharesAdapter = true
+            case "--schedule": (isScheduled, keepsHistory, duration) = (true, true, Schedule.duration)
             default:
                 guard let value = rest.popFirst(), take(option, value) else { return nil }
             }

@@ -15,6 +15,8 @@ final class World {
     private(set) lazy var oracle = Oracle(self)
     private(set) lazy var people = People(self)
     private(set) lazy var faults = Faults(self)
+    /// The plan of a run that real programs can play, too; nil for other runs.
+    private(set) var schedule: Schedule?
     private(set) var tags: [AirTag] = []
     private(set) var hosts: [BridgeHost] = []
     private var radios: [HostRadio] = []
@@ -212,9 +214,10 @@ final class World {
             tagsBySerial[tag.serial] = tag
         }
         for host in hosts { host.start() }
-        people.begin()
+        if options.isScheduled { schedule = Schedule(self) }
+        if let schedule { schedule.begin() } else { people.begin() }
         oracle.begin()
-        if options.hasFaults { faults.begin() }
+        if options.hasFaults, schedule == nil { faults.begin() }
         after(options.duration) { [self] in
             oracle.finish()
             EventLoop.shared.stop()
