@@ -1,6 +1,6 @@
 public import JacquardProtocol
 
-/// An operation of the driver on the file of a session. It reports each result by ``BridgeEvent/motionFile(_:_:)``.
+/// An operation of the driver on the file of a session. It reports each result by ``BridgeEvent/motionFile(_:_:_:)``.
 public enum MotionFileAction: Equatable, Sendable {
     /// Open the file of a session, or continue one of an interrupted download.
     case open(StoredMotionSession)
