@@ -24,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         let twice = (try? MotionNotification.decode(once[...]))?.encoded()
         require(twice == once, "\(bytes) was encoded as \(once), which decodes otherwise")
         _ = notification.session?.session
-        _ = notification.session?.isLast
+        _ = notification.session?.index
     }
     return 0
 }
