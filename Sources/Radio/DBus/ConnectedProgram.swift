@@ -45,15 +45,13 @@ struct ConnectedProgram: Sendable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let offset = MemoryLayout<sa_family_t>.size
-        var length = socklen_t(offset)
-        var capacity = socklen_t(MemoryLayout<sockaddr_un>.size)
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(listener, generic, length) == 0 && listen(listener, 1) == 0
-                    && getsockname(listener, generic, &capacity) == 0
+                bind(listener, generic, socklen_t(offset)) == 0 && listen(listener, 1) == 0
+                    && getsockname(listener, generic, &length) == 0
             }
         }
-        length = capacity
         guard isListening, Int(length) > offset + 1 else { throw .unavailable(String(cString: strerror(errno))) }
         // The name follows a zero byte, and has five hexadecimal digits.
         return withUnsafeBytes(of: &address) { bytes in
@@ -68,7 +66,7 @@ struct ConnectedProgram: Sendable {
             guard descriptor >= 0 else { break }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
-            var size = socklen_t(12)
+            var size = socklen_t(MemoryLayout.size(ofValue: peer))
             if getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.process == getpid() {
                 return descriptor
             }

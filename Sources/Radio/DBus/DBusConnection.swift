@@ -17,8 +17,7 @@ public final class DBusConnection {
     private let calls = PendingCalls()
     let signals = SignalTable()
     var objects: [String: @LoopActor (DBusMethodCall) -> Void] = [:]
-    /// The program that passes the messages on; nil for a socket of a bus.
-    private let program: ConnectedProgram?
+    private let connection: NewConnection
     private var isOpen = true
     private var isDispatchDue = false
 
@@ -63,7 +62,7 @@ public final class DBusConnection {
     ///   - log: the logger.
     private init(_ connection: NewConnection, log: Logger) {
         pointer = connection.pointer
-        program = connection.program
+        self.connection = connection
         self.log = log
         dbus_connection_set_exit_on_disconnect(pointer, 0)
         // libdbus stops reading at these, and goes on when messages have been handled.
@@ -193,8 +192,7 @@ public final class DBusConnection {
         isOpen = false
         // Deferred, because a callback of libdbus may call this method.
         EventLoop.shared.atEndOfTurn { [self] in
-            dbus_connection_close(pointer)
-            program?.end()
+            connection.close()
             watches.cancel()
             calls.failAll(.disconnected)
             onDisconnect?()
@@ -202,10 +200,7 @@ public final class DBusConnection {
     }
 
     isolated deinit {
-        if isOpen {
-            dbus_connection_close(pointer)
-            program?.end()
-        }
+        if isOpen { connection.close() }
         dbus_connection_set_watch_functions(pointer, nil, nil, nil, nil, nil)
         dbus_connection_set_dispatch_status_function(pointer, nil, nil, nil)
         dbus_connection_unref(pointer)

@@ -26,10 +26,10 @@ struct NewConnection: Sendable {
         return pointer
     }
 
+    /// Closes the connection, and ends its program.
     @LoopActor
     func close() {
         dbus_connection_close(pointer)
-        dbus_connection_unref(pointer)
         program?.end()
     }
 }
@@ -56,7 +56,9 @@ final class PendingOpening {
     private func end(_ result: Result<NewConnection, DBusError>) {
         timer.disarm()
         guard let waiting else {
-            if case .success(let connection) = result { connection.close() }
+            guard case .success(let connection) = result else { return }
+            connection.close()
+            dbus_connection_unref(connection.pointer)
             return
         }
         self.waiting = nil

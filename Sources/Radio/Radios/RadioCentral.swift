@@ -301,8 +301,7 @@ public final class RadioCentral: Central {
         switch event {
         case .notified(let address, _, _), .written(let address), .characteristicsDiscovered(let address, _),
             .mtuChanged(let address, _), .subscribed(let address, _), .pairFailed(let address, _):
-            guard owners[address] == radio else { return }
-            onEvent?(event)
+            report(event, of: address, radio)
         case .writeFailed(let address, let error):
             report(.writeFailed(address, refused(address, radio, error)), of: address, radio)
         case .discoveryFailed(let address, let error):
@@ -332,6 +331,7 @@ public final class RadioCentral: Central {
         }
     }
 
+    /// Passes an event of a radio on, if that radio has the link.
     private func report(_ event: CentralEvent, of address: BluetoothAddress, _ radio: Int) {
         if owners[address] == radio { onEvent?(event) }
     }

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -29,8 +28,7 @@ import time
 import paho.mqtt.client as mqtt
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Support"))
-from ports import listens, take_port  # noqa: E402
-from programs import BUILD, Bridge, Program, Simulator, program, wait_for  # noqa: E402
+from programs import BUILD, Bridge, Mosquitto, Simulator  # noqa: E402
 
 # Keys whose values follow from the moment, the machine or the radio.
 MOMENTARY = {
@@ -45,27 +43,10 @@ SETTABLE = ("/led", "/touch_mode", "/info", "/config")
 BEFORE, AFTER = 20, 12
 
 
-class Broker(Program):
-    """A mosquitto that can forget, and whose process can be suspended."""
-
-    def __init__(self, folder: pathlib.Path) -> None:
-        self.port = take_port()
-        self.memory = folder / "mosquitto.db"
-        path = folder / "mosquitto.conf"
-        path.write_text(
-            f"persistence true\npersistence_location {folder}/\nuser root\nallow_anonymous true\nset_tcp_nodelay true\n"
-            f"listener {self.port} 127.0.0.1\n", encoding="utf-8")
-        super().__init__(folder, "mosquitto", [program("mosquitto"), "-c", str(path)])
-
-    def start(self) -> None:
-        super().start()
-        wait_for("the broker listens", lambda: listens(self.port))
-
-
 class Listener:
     """A client that notes final results and gestures."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Mosquitto) -> None:
         self.broker = broker
         self.results: dict[str, list[dict]] = collections.defaultdict(list)
         self.gestures: dict[str, list[str]] = collections.defaultdict(list)
@@ -148,7 +129,8 @@ class Replay:
 
     def __init__(self, folder: pathlib.Path, tags: int, build: pathlib.Path) -> None:
         self.folder, self.build = folder, build
-        self.broker = Broker(folder)
+        self.broker = Mosquitto(
+            folder, ("allow_anonymous true", "user root", "persistence true", f"persistence_location {folder}/"))
         self.listener = Listener(self.broker)
         self.listener.connect()
         serials = ",".join(f"{number:04}" for number in range(tags))
@@ -199,7 +181,7 @@ class Replay:
             self.listener.disconnect()
             self.broker.stop()
             if forgets:
-                self.broker.memory.unlink(missing_ok=True)
+                (self.folder / "mosquitto.db").unlink(missing_ok=True)
         elif action == "start":
             self.broker.start()
             self.listener.connect()
@@ -296,7 +278,7 @@ class Comparison:
             if step["do"] != "publish":
                 continue
             number, tag = step["id"], step["topic"].split("/")[2]
-            sides = [sorted({*map(outcome, results.get(number, []))}) or ["none"]
+            sides = [sorted(map(outcome, results.get(number, []))) or ["none"]
                      for results in (self.end["results"], self.replay.listener.results)]
             if sides[0] == sides[1]:
                 self.same += 1
@@ -378,8 +360,9 @@ def main() -> int:
             shutil.copytree(folder, options.keep / f"seed-{options.seed}", dirs_exist_ok=True)
         shutil.rmtree(folder)
     count = sum(step["do"] == "compare" for step in steps)
-    print(f"seed {options.seed}: {comparison.same} results and gestures are the same, {sum(map(len, comparison.near.values()))} near a fault "
-          f"differ, {count} times all retained messages: {len(comparison.complaints)} differences without a cause")
+    near = sum(map(len, comparison.near.values()))
+    print(f"seed {options.seed}: {comparison.same} results and gestures are the same, {near} near a fault differ, "
+          f"{count} times all retained messages: {len(comparison.complaints)} differences without a cause")
     for text, places in sorted(comparison.near.items()):
         print(f"  near a fault, {len(places)} times: {text} ({', '.join(places[:8])})")
     for complaint in comparison.complaints:

@@ -57,16 +57,20 @@ struct IMUModuleTests {
         Task { @LoopActor in try await body() }
     }
 
+    /// Transfers the session while the test answers.
+    @LoopActor
+    private static func download(_ module: IMUModule) -> Task<Void, any Error> {
+        call { for try await _ in module.downloadIMUSessionData(session: session) {} }
+    }
+
     @Test("transfers one session at a time")
     func oneAtATime() async throws {
         try await onLoop {
             let (stage, module) = try Self.connected()
-            let first = Self.call {
-                for try await _ in module.downloadIMUSessionData(session: Self.session) {}
-            }
+            let first = Self.download(module)
             try await Self.listModule(stage, module)
             await #expect(throws: IMUDownloadError.downloadInProgress) {
-                for try await _ in module.downloadIMUSessionData(session: Self.session) {}
+                try await Self.download(module).value
             }
             stage.lose(module.connectedTag.identifier)
             await #expect(throws: IMUDownloadError.self) { try await first.value }
@@ -77,9 +81,7 @@ struct IMUModuleTests {
     func download() async throws {
         try await onLoop {
             let (stage, module) = try Self.connected()
-            let first = Self.call {
-                for try await _ in module.downloadIMUSessionData(session: Self.session) {}
-            }
+            let first = Self.download(module)
             try await Self.listModule(stage, module)
             stage.answer(module.connectedTag.identifier, .motionDownload(MotionDownloadResponse(.transferring)))
             try Self.send([1] + Self.bytes[..<40], stage, module)

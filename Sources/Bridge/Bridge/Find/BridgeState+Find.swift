@@ -55,10 +55,8 @@ extension BridgeState {
             let facts = publish(tags[position].findChanged(isOn: true)) + [tags[position].store()].compactMap(\.self)
             return facts + blinkGear(of: position, for: min(duration, FindTable.round))
         case .stop:
-            let starts = pendingCommands.tokens(of: id) { $0 is FindSet }
-            let isStarting = starts.contains { pendingCommands.command($0)?.isSent ?? false }
-            return starts.flatMap { fail($0, .cancelledByStop, at: now) }
-                + endFind(of: position, isHalting: true, isStarting: isStarting)
+            let starts = failAll(of: position, .cancelledByStop, at: now) { $0 is FindSet }
+            return starts.actions + endFind(of: position, isHalting: true, isStarting: starts.wasSent)
         }
     }
 

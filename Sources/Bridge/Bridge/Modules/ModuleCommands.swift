@@ -74,7 +74,7 @@ extension TagMirror {
         rare.modules = modules
         let isActive = modules.first { $0.isSameModule(as: .motion) }.map { $0.isEnabled == true }
         if isActive == true {
-            if idle != nil || hasMotion { motion.isFoundActive() }
+            if idle != nil || hasMotion { motion.foundActive() }
             if let idle { motion.used(idle: idle, at: now.instant) }
         } else if rareFacts.first?.motion != nil {
             motion.ended(as: isActive == nil ? .missing : .inactive)

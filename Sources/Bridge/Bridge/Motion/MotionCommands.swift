@@ -173,10 +173,10 @@ struct MotionSet: TagRequest {
         case .deactivate: tag.motion.ended(as: .inactive)
         case .erase(let id):
             tag.motion.sessions?.removeAll { $0.id == id }
-            tag.motion.isFoundActive()
+            tag.motion.foundActive()
         case .eraseAll:
             tag.motion.sessions = []
-            tag.motion.isFoundActive()
+            tag.motion.foundActive()
         case .activate: break
         }
         let outcome = tag.motionAnswered(response, at: now)
@@ -220,9 +220,12 @@ struct MotionSet: TagRequest {
 /// The words by which a command names a session on the tag. Those that are absent match any.
 struct MotionSessionWords: Sendable {
     private let session: String
-    private let others: [(key: String, word: String)]
+    private let others: [(word: String, part: Part)]
 
-    private static let keys: [(key: String, word: @Sendable (MotionSessionID) -> String)] = [
+    /// Returns one of the texts of a session.
+    private typealias Part = @Sendable (MotionSessionID) -> String
+
+    private static let keys: [(key: String, part: Part)] = [
         ("group", { $0.group }), ("campaign", { $0.campaign }), ("product", { $0.product }),
         ("subject", { $0.subject }),
     ]
@@ -233,9 +236,9 @@ struct MotionSessionWords: Sendable {
         }
         let allowed = "the name of a session"
         session = try CommandArguments.required(word("session", allowed), "session", mayBe: allowed)
-        var others: [(String, String)] = []
-        for (key, _) in Self.keys {
-            if let word = try word(key, "the \(key) of a session") { others.append((key, word)) }
+        var others: [(String, Part)] = []
+        for (key, part) in Self.keys {
+            if let word = try word(key, "the \(key) of a session") { others.append((word, part)) }
         }
         self.others = others
     }
@@ -246,13 +249,11 @@ struct MotionSessionWords: Sendable {
     func session(in sessions: [StoredMotionSession]) throws(CommandFailure) -> StoredMotionSession? {
         let found = sessions.filter { stored in
             ExactText(stored.id.session) == ExactText(session)
-                && others.allSatisfy { key, word in
-                    Self.keys.contains { $0.key == key && ExactText($0.word(stored.id)) == ExactText(word) }
-                }
+                && others.allSatisfy { ExactText($0.part(stored.id)) == ExactText($0.word) }
         }
         guard let first = found.first, found.count > 1 else { return found.first }
         let differing = Self.keys.filter { row in
-            found.contains { ExactText(row.word($0.id)) != ExactText(row.word(first.id)) }
+            found.contains { ExactText(row.part($0.id)) != ExactText(row.part(first.id)) }
         }
         // Sessions with equal words cannot be told apart by the tag either.
         guard !differing.isEmpty else { return first }
@@ -275,7 +276,7 @@ extension CommandFailure {
 
 extension MotionState {
     /// Handles an answer that only an active module gives.
-    mutating func isFoundActive() {
+    mutating func foundActive() {
         if module != .active { reported(MotionModuleStatus(module: .active, status: .idle)) }
     }
 }
@@ -290,7 +291,7 @@ extension TagMirror {
         case .motionSessions(let sessions, let isComplete):
             motion.sessions = sessions
             withSessions = true
-            motion.isFoundActive()
+            motion.foundActive()
             if !isComplete { failure = CommandFailure(.timeout, "The tag has not sent the whole list of sessions") }
         default: break
         }

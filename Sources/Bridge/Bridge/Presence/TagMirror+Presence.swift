@@ -28,7 +28,7 @@ extension TagMirror {
         guard presence != nil else { return [] }
         if new.state.isLinked { return presenceChanged(.linkUp, at: now) }
         guard link.connection.state.isLinked else {
-            if presence?.state == .asleep { new.isOfSleepingTag(after: link.connection) }
+            if presence?.state == .asleep { new.removeFailureOfSleepingTag(after: link.connection) }
             return []
         }
         if new.error?.code == .bluetoothPowerOff { return presenceChanged(.adapterOff, at: now) }
@@ -80,7 +80,7 @@ extension BridgeState {
 
 extension TagConnection {
     /// Removes the failure of an attempt to reach a tag that sleeps, which is none: it connects when it wakes.
-    mutating func isOfSleepingTag(after last: TagConnection) {
+    mutating func removeFailureOfSleepingTag(after last: TagConnection) {
         switch error?.code {
         case .bluetoothConnectionError, .connectionTimeout: (error, attempt) = (nil, last.attempt)
         default: break

@@ -121,14 +121,10 @@ extension BridgeState {
                 tags[position].rare.slides[0].idle = idle
                 return []
             }
-            let starts = pendingCommands.tokens(of: tags[position].entry.id) {
-                ($0 as? TouchModeSet)?.isSlide ?? false
-            }
-            let isStarting = starts.contains { pendingCommands.command($0)?.isSent ?? false }
-            let failures = starts.flatMap { fail($0, .slideIsDisabled, at: now) }
+            let starts = failAll(of: position, .slideIsDisabled, at: now) { ($0 as? TouchModeSet)?.isSlide ?? false }
             let isConnected = tags[position].isConnected
             let isOn = tags[position].rare.slides[0].end(isConnected: isConnected, at: now.instant)
-            return failures + (isOn || isStarting ? endSlide(of: position) : [])
+            return starts.actions + (isOn || starts.wasSent ? endSlide(of: position) : [])
         }
     }
 

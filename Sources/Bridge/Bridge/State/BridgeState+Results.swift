@@ -117,6 +117,17 @@ extension BridgeState {
         pendingCommands.remove(token).map { failed($0, failure, at: now) } ?? []
     }
 
+    /// Fails the commands of a tag that meet a condition.
+    ///
+    /// - Returns: the actions, and whether one of them was sent: the tag may execute it.
+    mutating func failAll(
+        of position: Int, _ failure: CommandFailure, at now: Timestamp, where isMeant: (any TagRequest) -> Bool
+    ) -> (actions: [BridgeAction], wasSent: Bool) {
+        let tokens = pendingCommands.tokens(of: tags[position].entry.id, where: isMeant)
+        let wasSent = tokens.contains { pendingCommands.command($0)?.isSent ?? false }
+        return (tokens.flatMap { fail($0, failure, at: now) }, wasSent)
+    }
+
     /// Completes a command successfully.
     mutating func succeed(_ token: UInt64, data: CommandData, at now: Timestamp) -> [BridgeAction] {
         guard let command = pendingCommands.remove(token) else { return [] }

@@ -40,10 +40,9 @@ struct LinkState: Sendable {
     private var expectedSleep: (until: Instant, isLeftAlone: Bool)?
     /// How long a tag may take to disconnect by itself, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
-    /// Whether the tag sleeps until it is moved, because the user has requested that.
+    /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
     private var waitsForMotion = false
-    /// Whether the tag waits for motion, or a command expired because the tag could not be reached; and the tag has not been
-    /// received since.
+    /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
     private var isUnreached = false
     /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
     private var isOutOfService = false
@@ -84,7 +83,7 @@ struct LinkState: Sendable {
 
     /// Whether the tag is expected to connect when a command arrives. The bridge does not scan for such a tag until then.
     var connectsOnDemand: Bool {
-        intent.policy == .onDemand && !intent.isHeld && failure == nil && !isUnreached
+        intent.policy == .onDemand && !intent.isHeld && failure == nil && !isUnreached && !waitsForMotion
     }
 
     /// When the next timeout is due.
@@ -105,7 +104,7 @@ extension LinkState {
         var new = new
         let isProgress = new.state.word == connection.state.word
         if isConnected, new.state != .connected, fallsAsleep(at: now.instant) { new.error = nil }
-        if waitsForMotion, !connection.state.isLinked { new.isOfSleepingTag(after: connection) }
+        if waitsForMotion, !connection.state.isLinked { new.removeFailureOfSleepingTag(after: connection) }
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         updateGrace(new.state, at: now.instant)
         connection = new
@@ -215,7 +214,7 @@ extension LinkState {
     private mutating func fallsAsleep(at now: Instant) -> Bool {
         defer { expectedSleep = nil }
         guard let sleep = expectedSleep, now <= sleep.until else { return false }
-        if sleep.isLeftAlone { intent.rest(at: now) } else { (isUnreached, waitsForMotion) = (true, true) }
+        if sleep.isLeftAlone { intent.rest(at: now) } else { waitsForMotion = true }
         return true
     }
 

@@ -84,6 +84,9 @@ enum ConfigurationOrigin: Hashable, Sendable {
     case position(YAMLPosition)
     /// The environment variable of this name.
     case variable(String)
+
+    /// Whether it is a variable of the environment.
+    var isVariable: Bool { if case .variable = self { true } else { false } }
 }
 
 extension ConfigurationOrigin: Comparable {

@@ -230,15 +230,9 @@ extension KeyReader {
         var excluded: Set<String> = []
         for case .exclusive(let first, let second) in relations {
             guard let other = nodes[first], let node = nodes[second] else { continue }
-            switch (other.origin, node.origin) {
-            case (.variable, .file), (.variable, .position):
-                excluded.insert(second)
-                continue
-            case (.file, .variable), (.position, .variable):
-                excluded.insert(first)
-                continue
-            default: excluded.insert(second)
-            }
+            let isSecondPreferred = node.origin.isVariable && !other.origin.isVariable
+            excluded.insert(isSecondPreferred ? first : second)
+            guard other.origin.isVariable == node.origin.isVariable else { continue }
             let problem = "set together with \(DisplayText.path(path, first))"
             findings.add(problem, path: DisplayText.path(path, second), at: node.origin, allowed: "one of the two")
         }

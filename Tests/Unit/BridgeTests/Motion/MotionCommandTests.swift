@@ -297,10 +297,18 @@ struct MotionStreamTests {
 struct MotionDownloadTests {
     private static let session = MotionCommandTests.session
 
-    private func downloading() -> Scene {
+    private func downloading(_ session: StoredMotionSession = session, _ more: String = "") -> Scene {
         let scene = MotionCommandTests.scene()
-        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
-        scene.answer(.motionSessions([Self.session], isComplete: true))
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"\#(more)}"#)
+        scene.answer(.motionSessions([session], isComplete: true))
+        return scene
+    }
+
+    /// A download whose file is open, so that the tag sends.
+    private func receiving(_ session: StoredMotionSession = session, _ more: String = "") -> Scene {
+        let scene = downloading(session, more)
+        scene.handle(.motionFile(.tag003R, session, .opened(byteCount: 0, checksum: CRC16())))
+        scene.answer()
         return scene
     }
 
@@ -347,9 +355,7 @@ struct MotionDownloadTests {
 
     @Test("continue at the size of an incomplete file after a lost link")
     func resume() {
-        let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving()
         scene.report(.motion(.data([1, 2, 3])))
         scene.disconnect()
         _ = scene.takeActions()
@@ -366,9 +372,7 @@ struct MotionDownloadTests {
 
     @Test("with another CRC delete the file, stop, and say so")
     func checksum() {
-        let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving()
         scene.report(.motion(.data([1, 2, 3, 4, 5, 7])))
         #expect(scene.takeActions().last == .motionFile(.discard(Self.session), of: .tag003R))
         #expect(imu(scene).contains("crc_mismatch"))
@@ -382,9 +386,7 @@ struct MotionDownloadTests {
 
     @Test("that end too early or too late keep what they have", arguments: failures)
     func failure(data: [UInt8], reason: String) {
-        let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving()
         scene.report(.motion(.data(data)))
         #expect(imu(scene).contains(reason))
         #expect(!scene.takeActions().contains(.motionFile(.discard(Self.session), of: .tag003R)))
@@ -419,21 +421,18 @@ struct MotionDownloadTests {
 
     @Test("go on for as long as the link lasts, and wait an hour for another one")
     func patience() {
-        let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
-        for _ in 0..<5 {
+        let scene = receiving(StoredMotionSession(id: Self.session.id, byteCount: 1_000, crc: 1))
+        for _ in 0..<300 {
             scene.report(.motion(.data([1])))
-            for _ in 0..<100 { scene.wait(.seconds(14)) }
+            scene.wait(.seconds(14))
         }
         #expect(!imu(scene).contains("the link was lost for too long"))
+        #expect(!scene.performed.contains(.motion(.stop)), "after 70 minutes with a link")
     }
 
     @Test("of a silent tag end after 15 s, and without a link after an hour")
     func silence() {
-        let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving()
         scene.wait(.seconds(15))
         #expect(imu(scene).contains("the tag sends no more data"))
         let other = downloading()
@@ -444,11 +443,7 @@ struct MotionDownloadTests {
 
     @Test("erase the session only on request, and only after the file is complete")
     func erase() {
-        let scene = MotionCommandTests.scene()
-        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","erase":true}"#)
-        scene.answer(.motionSessions([Self.session], isComplete: true))
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving(Self.session, #","erase":true"#)
         scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
         scene.handle(.motionFile(.tag003R, Self.session, .finished("f.bin")))
@@ -459,11 +454,7 @@ struct MotionDownloadTests {
 
     @Test("erase the session at the next connection if the link is lost, and say if the tag refuses")
     func eraseLater() {
-        let scene = MotionCommandTests.scene()
-        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","erase":true}"#)
-        scene.answer(.motionSessions([Self.session], isComplete: true))
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving(Self.session, #","erase":true"#)
         scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
         scene.disconnect()
         scene.handle(.motionFile(.tag003R, Self.session, .finished("f.bin")))
@@ -480,20 +471,14 @@ struct MotionDownloadTests {
         scene.handle(.motionFile(.tag003R, Self.session, .failed("/imu: No space left on device")))
         #expect(imu(scene).contains("No space left on device"))
         let large = StoredMotionSession(id: Self.session.id, byteCount: 100_000, crc: 1)
-        let other = MotionCommandTests.scene()
-        other.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
-        other.answer(.motionSessions([large], isComplete: true))
-        other.handle(.motionFile(.tag003R, large, .opened(byteCount: 0, checksum: CRC16())))
-        other.answer()
+        let other = receiving(large)
         for _ in 0..<65 { other.report(.motion(.data([UInt8](repeating: 1, count: 1023)))) }
         #expect(imu(other).contains("the disk is slower than the tag"))
     }
 
     @Test("a stop ends them")
     func stop() {
-        let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
-        scene.answer()
+        let scene = receiving()
         scene.send("tag/003R/imu/set", "stop")
         scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
         #expect(imu(scene).contains(#""download":null"#))
