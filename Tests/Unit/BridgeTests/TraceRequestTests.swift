@@ -264,7 +264,7 @@ struct TraceContextTests {
         scene.report(.gesture(.doubleTap))
         scene.report(.gesture(.brushIn))
         let mark = try #require(scene.publications.last { $0.gesture.isGesture }?.gesture.name)
-        #expect(scene.state.gestures.chordNames.name(of: mark) == "tap_in")
+        #expect(scene.state.reactions.gestures.chordNames.name(of: mark) == "tap_in")
         scene.report(.gesture(.shortCover))
         #expect(scene.publications.last { $0.gesture.isGesture }?.gesture.isHeld == false)
     }

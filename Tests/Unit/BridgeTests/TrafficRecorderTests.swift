@@ -76,22 +76,27 @@ struct TrafficRecorderTests {
         let scene = Scene.connected()
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R","duration_s":3600}"#)
         let value = [UInt8](repeating: 1, count: 512)
-        var count = 0
+        var bytes = 0
         while scene.state.recorder.recording != nil {
             scene.handle(.traffic(.tag003R, .notified(value, on: .rawData)))
+            bytes += value.count
+        }
+        #expect(bytes == TrafficRecording.maxValueBytes)
+        #expect(scene.publications.last?.line.contains(#""reason":"size""#) == true)
+        var recorder = TrafficRecorder(topic: "gatt")
+        _ = recorder.begin(.tag003R, nil, for: .seconds(1), at: Scene.beginning)
+        var (count, last): (Int, [BridgeAction]) = (0, [])
+        while recorder.recording != nil {
+            last = recorder.record(.written, of: .tag003R, at: Scene.beginning)
             count += 1
         }
-        #expect(count == TrafficRecording.maxValueBytes / 512)
-        #expect(scene.publications.last?.line.contains(#""reason":"size""#) == true)
-        var recorder = TrafficRecorder()
-        recorder.begin(.tag003R, for: .seconds(1), at: Scene.beginning)
-        for _ in 0..<TrafficRecording.maxRecords {
-            #expect(recorder.take(.written, of: .tag003R, at: Scene.beginning) != nil)
-        }
-        #expect(recorder.isFull && recorder.take(.written, of: .tag003R, at: Scene.beginning) == nil)
+        #expect(count == TrafficRecording.maxRecords)
         // The last record still fits into what a parser accepts.
-        let end = recorder.end(.size, at: Scene.beginning)
-        #expect(end.flatMap(TrafficRecord.init) != nil)
+        guard case .publish(let end) = last.last else {
+            Issue.record("The recording has no end.")
+            return
+        }
+        #expect(JSONValue(parsing: end.payload).flatMap(TrafficRecord.init) != nil)
     }
 
     @Test("records one tag at a time")

@@ -140,15 +140,6 @@ extension TagEntry {
     }
 }
 
-extension TagMirror {
-    /// The user has disconnected the tag.
-    var heldFailure: CommandFailure {
-        CommandFailure(
-            .notPermitted, "Tag \(entry.id) was disconnected by the user",
-            hint: "Publish connect to the tag's connection/set, or run jacquard2mqtt connection \(entry.id) connect")
-    }
-}
-
 extension CommandFailure {
     /// Converts the error of a failed tag command.
     init(_ error: TagCommandError, tag: TagMirror, at now: Timestamp) {
@@ -203,60 +194,6 @@ extension MotionStatus {
         case .lowStorage: "Erase sessions: at least 20 % of the memory must be free"
         default: nil
         }
-    }
-}
-
-extension TagMirror {
-    /// Points to the capabilities of the attached gear.
-    fileprivate var gearHint: String { "\(topics[.gear]) lists what the attached gear can do" }
-
-    /// The tag is not connected.
-    func offlineFailure(at now: Timestamp) -> CommandFailure {
-        if let failure = inUseFailure ?? unconnectableFailure { return failure }
-        let hint =
-            entry.connect == .onDemand
-            ? "the tag connects on demand: allow time with ttl_ms; " + lastSeenHint(at: now)
-            : lastSeenHint(at: now)
-        return CommandFailure(.tagOffline, "Tag \(entry.id) is not connected", hint: hint)
-    }
-
-    /// The command expired while the tag was not connected.
-    func expiredFailure(
-        of command: PendingCommand, bluetooth: AdapterFacts.State?, at now: Timestamp
-    ) -> CommandFailure {
-        if let failure = inUseFailure { return failure }
-        let limit = "within ttl_ms (\(command.timeToLive.milliseconds))"
-        if let bluetooth {
-            let obstacle = CommandObstacle.bluetooth(bluetooth)
-            return CommandFailure(
-                .expired, "\(obstacle.text), so tag \(entry.id) did not become reachable \(limit); nothing was sent",
-                hint: obstacle.hint, reason: obstacle.word)
-        }
-        return CommandFailure(
-            .expired, "Tag \(entry.id) did not become reachable \(limit); nothing was sent",
-            hint: lastSeenHint(at: now))
-    }
-
-    /// The failure if the tag cannot be connected until something is done about it, such as after a lost bond; nil
-    /// otherwise. While Bluetooth is off, commands wait for it.
-    var unconnectableFailure: CommandFailure? {
-        guard link.connection.state == .disconnected, let error = link.connection.error,
-            error.code != .bluetoothPowerOff
-        else { return nil }
-        return CommandFailure(
-            .tagOffline, "Tag \(entry.id) cannot be connected: \(error.text)", hint: error.code.hint, isRetryable: false
-        )
-    }
-
-    /// The failure if another program uses the tag; nil otherwise.
-    private var inUseFailure: CommandFailure? {
-        guard !isConnected, let failure = link.failure, failure.code == .inUse else { return nil }
-        return CommandFailure(
-            .inUse, "Another program on this host uses tag \(entry.id); nothing was sent", hint: failure.code.hint)
-    }
-
-    func lastSeenHint(at now: Timestamp) -> String {
-        lastSeen.map { "last seen \($0.ago(at: now))" } ?? "not seen since the bridge started"
     }
 }
 

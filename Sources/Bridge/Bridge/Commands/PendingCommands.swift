@@ -192,6 +192,14 @@ extension PendingCommands {
         }
     }
 
+    /// The commands of a tag that meet a condition, sent or not.
+    func tokens(of tag: TagID, where isMeant: (any TagRequest) -> Bool) -> [UInt64] {
+        pending.compactMap { command in
+            guard case .tag(tag, let request) = command.work, isMeant(request), !request.isImmediate else { return nil }
+            return command.token
+        }
+    }
+
     /// Returns whether a tag has pending commands.
     func isBusy(with tag: TagID) -> Bool {
         pending.contains { $0.tag == tag }

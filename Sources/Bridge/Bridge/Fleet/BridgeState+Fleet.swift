@@ -11,7 +11,7 @@ extension BridgeState {
     mutating func brokerDisconnected(at now: Timestamp) -> [BridgeAction] {
         watch?.brokerDisconnected(at: now.instant)
         peers.brokerDisconnected(at: now.instant)
-        return endLog(at: now)
+        return log.end()
     }
 
     /// Handles a beat of this bridge or another one.

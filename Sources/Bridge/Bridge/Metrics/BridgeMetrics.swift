@@ -115,7 +115,7 @@ struct BridgeMetrics {
     /// Empty without reflexes.
     private static func reflexes(of bridge: borrowing BridgeState) -> [(status: String, count: UInt64)] {
         let outcomes = bridge.pendingCommands.reflexOutcomes
-        guard !bridge.reflexTable.isEmpty || outcomes != ReflexOutcomes() else { return [] }
+        guard bridge.reactions.hasReflexes || outcomes != ReflexOutcomes() else { return [] }
         return [("error", outcomes.failed), ("ok", outcomes.succeeded)]
     }
 
@@ -125,7 +125,7 @@ struct BridgeMetrics {
         ) -> MetricFamily {
             MetricFamily(
                 name: "tag_" + name, help: help, kind: kind,
-                samples: tags.compactMap { tag in value(tag).map { .init(labels: [tag.label], value: $0) } })
+                samples: tags.compactMap { tag in value(tag).map { .init(labels: [.init(tag)], value: $0) } })
         }
         return [
             family("connected", .gauge, "Whether the tag is connected.") { $0.isConnected ? 1 : 0 },
@@ -153,7 +153,7 @@ struct BridgeMetrics {
                 samples: tags.flatMap { tag in
                     tag.counters.gestures.made.map { name in
                         .init(
-                            labels: [tag.label, .init(name: "gesture", value: name.rawValue)],
+                            labels: [.init(tag), .init(name: "gesture", value: name.rawValue)],
                             value: Int64(clamping: tag.counters.gestures[name]))
                     }
                 }),
@@ -162,13 +162,13 @@ struct BridgeMetrics {
                 samples: tags.flatMap { tag in
                     tag.counters.chords.sorted { $0.key < $1.key }.map { name, count in
                         .init(
-                            labels: [tag.label, .init(name: "chord", value: name)], value: Int64(clamping: count))
+                            labels: [.init(tag), .init(name: "chord", value: name)], value: Int64(clamping: count))
                     }
                 }),
         ]
     }
 }
 
-extension TagMirror {
-    fileprivate var label: MetricFamily.Label { .init(name: "tag", value: entry.id.text) }
+extension MetricFamily.Label {
+    fileprivate init(_ tag: TagMirror) { self.init(name: "tag", value: tag.entry.id.text) }
 }

@@ -13,7 +13,7 @@ struct ModulesGet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        tag.modulesReported(response, at: now)
+        TagRequestOutcome(response, aboutModulesOf: &tag, at: now)
     }
 }
 
@@ -55,37 +55,35 @@ struct ModulesSet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        tag.modulesReported(response, idle: action == .activate ? idle : nil, at: now)
+        TagRequestOutcome(response, aboutModulesOf: &tag, idle: action == .activate ? idle : nil, at: now)
     }
 }
 
-extension TagMirror {
-    /// Handles a list of modules.
+extension TagRequestOutcome {
+    /// Applies a list of modules to its tag.
     ///
     /// - Parameters:
     ///   - response: the list.
+    ///   - tag: the tag.
     ///   - idle: after which time an unused motion module is deactivated; nil if none was activated.
     ///   - now: the current time.
-    /// - Returns: the result and the facts that follow.
-    fileprivate mutating func modulesReported(
-        _ response: TagCommandResponse, idle: Duration? = nil, at now: Timestamp
-    ) -> TagRequestOutcome {
-        guard case .modules(let modules) = response else { return TagRequestOutcome() }
-        rare.modules = modules
+    fileprivate init(
+        _ response: TagCommandResponse, aboutModulesOf tag: inout TagMirror, idle: Duration? = nil, at now: Timestamp
+    ) {
+        guard case .modules(let modules) = response else {
+            self.init()
+            return
+        }
+        tag.rare.modules = modules
         let isActive = modules.first { $0.isSameModule(as: .motion) }.map { $0.isEnabled == true }
         if isActive == true {
-            if idle != nil || hasMotion { motion.foundActive() }
-            if let idle { motion.used(idle: idle, at: now.instant) }
-        } else if rareFacts.first?.motion != nil {
-            motion.ended(as: isActive == nil ? .missing : .inactive)
+            if idle != nil || tag.hasMotion { tag.motion.foundActive() }
+            if let idle { tag.motion.used(idle: idle, at: now.instant) }
+        } else if tag.rareFacts.first?.motion != nil {
+            tag.motion.ended(as: isActive == nil ? .missing : .inactive)
         }
-        return TagRequestOutcome(
-            data: CommandData(ModulesDocument(modules)), publications: modulesFact + motionPublications)
-    }
-
-    /// `T/modules`; nothing until the modules were listed.
-    var modulesFact: [Publication] {
-        rareFacts.first?.modules.map { [.fact(topics[.modules], ModulesDocument($0).modules)] } ?? []
+        self.init(
+            data: CommandData(ModulesDocument(modules)), publications: tag.modulesFact + tag.motionPublications)
     }
 }
 

@@ -14,7 +14,7 @@ struct MotionGet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        tag.motionAnswered(response, at: now)
+        TagRequestOutcome(response, aboutMotionOf: &tag)
     }
 }
 
@@ -31,7 +31,7 @@ struct MotionSessionsGet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        let outcome = tag.motionAnswered(response, at: now)
+        let outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
         tag.motion.used(idle: idle, at: now.instant)
         return outcome
     }
@@ -179,7 +179,7 @@ struct MotionSet: TagRequest {
             tag.motion.foundActive()
         case .activate: break
         }
-        let outcome = tag.motionAnswered(response, at: now)
+        let outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
         tag.motion.used(idle: idle, at: now.instant)
         return outcome
     }
@@ -195,7 +195,7 @@ struct MotionSet: TagRequest {
         _ words: MotionSessionWords, isErased: Bool, _ response: TagCommandResponse, on tag: inout TagMirror,
         at now: Timestamp
     ) -> TagRequestOutcome {
-        var outcome = tag.motionAnswered(response, at: now)
+        var outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
         let session: StoredMotionSession
         do throws(CommandFailure) {
             // Several commands may have waited for the tag.
@@ -281,21 +281,22 @@ extension MotionState {
     }
 }
 
-extension TagMirror {
-    /// Handles a response about motion data.
-    fileprivate mutating func motionAnswered(_ response: TagCommandResponse, at now: Timestamp) -> TagRequestOutcome {
-        var failure: CommandFailure?
+extension TagRequestOutcome {
+    /// Applies a response about motion data to its tag.
+    fileprivate init(_ response: TagCommandResponse, aboutMotionOf tag: inout TagMirror) {
         var withSessions = false
+        var failure: CommandFailure?
         switch response {
-        case .motionStatus(let status): motion.reported(status)
+        case .motionStatus(let status): tag.motion.reported(status)
         case .motionSessions(let sessions, let isComplete):
-            motion.sessions = sessions
+            tag.motion.sessions = sessions
             withSessions = true
-            motion.foundActive()
+            tag.motion.foundActive()
             if !isComplete { failure = CommandFailure(.timeout, "The tag has not sent the whole list of sessions") }
         default: break
         }
-        let data = CommandData(MotionResultDocument(motion, withSessions: withSessions))
-        return TagRequestOutcome(data: data, publications: motionPublications, failure: failure)
+        self.init(
+            data: CommandData(MotionResultDocument(tag.motion, withSessions: withSessions)),
+            publications: tag.motionPublications, failure: failure)
     }
 }

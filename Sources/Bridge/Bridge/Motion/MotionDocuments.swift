@@ -154,28 +154,6 @@ extension MotionStatus {
     }
 }
 
-extension TagMirror {
-    /// The publication of the motion sensor's state; none if it was never used.
-    var motionPublications: [Publication] {
-        guard let motion = rareFacts.first?.motion else { return [] }
-        let state = Publication.fact(topics[.imu], MotionDocument(motion))
-        guard let sessions = motion.sessions else { return [state] }
-        return [state, .fact(topics[.imuSessions], sessions.map(MotionSessionDocument.init))]
-    }
-
-    /// Whether the tag is known to have a motion sensor.
-    var hasMotion: Bool { rareFacts.first?.motion?.isPresent ?? false }
-
-    /// The state of the motion sensor. Reading it takes no memory.
-    var motion: MotionState {
-        get { rareFacts.first?.motion ?? MotionState() }
-        _modify {
-            if rare.motions.isEmpty { rare.motions.append(MotionState()) }
-            yield &rareFacts[0].motions[0]
-        }
-    }
-}
-
 extension TopicRow {
     static let imu = TopicRow("imu", .fact, isOnPage: false) { document in
         if let error = document["error"]?.word { return "motion sensor: the download failed: \(error)" }

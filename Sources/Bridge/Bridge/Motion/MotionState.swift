@@ -38,7 +38,8 @@ struct MotionState: Sendable {
 
     /// The purpose of a command of the bridge's own.
     enum Errand: Sendable {
-        case check, download, stop, deactivate
+        case check, stop, deactivate
+        case download(MotionSessionID, offset: UInt32)
         case erase(MotionSessionID)
     }
 

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -200,6 +201,29 @@ extension LinkEnd {
         case .remote: "remote"
         case .timeout: "timeout"
         case .local: "local"
+        }
+    }
+}
+
+extension TagConnection {
+    /// Removes the failure of an attempt to reach a tag that sleeps, which is none: it connects when it wakes.
+    mutating func removeFailureOfSleepingTag(after last: TagConnection) {
+        switch error?.code {
+        case .bluetoothConnectionError, .connectionTimeout: (error, attempt) = (nil, last.attempt)
+        default: break
+        }
+    }
+}
+
+extension TopicRow {
+    static let presence = TopicRow("presence", .fact, while: .feature, isRecorded: true) { document in
+        let doubt = document["inferred"]?.flag == true ? ", as far as the bridge can tell" : ""
+        return switch document["state"]?.string {
+        case "here": "is here\(doubt)"
+        case "asleep": "is asleep, and here\(doubt)"
+        case "gone": "is gone\(doubt)"
+        case "unknown": "has not been received yet"
+        default: nil
         }
     }
 }

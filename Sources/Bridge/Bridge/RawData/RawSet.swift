@@ -87,26 +87,6 @@ struct RawDocument: Encodable {
     }
 }
 
-extension TagMirror {
-    /// Publishes raw data that was requested.
-    func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
-        guard rare.rawViews.contains(view) else { return [] }
-        return [.stream(topics[.raw], RawDocument(bytes, view: view))]
-    }
-}
-
-extension BridgeState {
-    /// Ends the publication of raw data that the configuration no longer allows.
-    mutating func rawDataConfigured() -> [BridgeAction] {
-        guard !configuration.options.allowsRawData else { return [] }
-        return tags.indices.compactMap { position in
-            guard !tags[position].rare.rawViews.isEmpty else { return nil }
-            tags[position].rare.rawViews = []
-            return .observeRawData([], of: tags[position].handle)
-        }
-    }
-}
-
 extension TopicRow {
     static let raw = TopicRow("raw", .stream, isOnPage: false) { document in
         document["bytes"]?.word.map { "raw data (\(document["view"]?.word ?? "value")): \($0)" }

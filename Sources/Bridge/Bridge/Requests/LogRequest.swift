@@ -54,7 +54,7 @@ struct LogRequestDocument: Encodable {
     /// When the publication ends; nil if it has ended.
     @OrNull var until: String?
 
-    init(_ stream: LogStream?) {
+    init(_ stream: LogSelection?) {
         level = stream?.level
         since = stream.map { TimeText.utc($0.since) }
         tag = stream?.tag?.text

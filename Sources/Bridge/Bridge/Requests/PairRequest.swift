@@ -25,7 +25,7 @@ struct PairRequest: BridgeRequest {
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try Self.arguments(payload)
         let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
-        guard let serial = id else { throw bridge.missingSerial }
+        guard let serial = id else { throw Self.missingSerial(bridge.seen.serials) }
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         radio = try arguments.radio(of: bridge.configuration.radios)
         isCheck = try arguments.flag("check") ?? false
@@ -83,7 +83,7 @@ struct PairRequest: BridgeRequest {
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
         if isCheck, let radio { return checkFailure(error, radio) }
         let failure = CommandFailure(error)
-        let serials = bridge.receivedSerials.filter { $0 != entry.serial }
+        let serials = bridge.seen.serials.filter { $0 != entry.serial }
         guard case .notFound = error else { return failure }
         let known = bridge.tags.map(\.entry.serial)
         let likeness = SerialLikeness.hint(for: entry.serial, in: known + serials)
@@ -104,11 +104,18 @@ struct PairRequest: BridgeRequest {
         }
     }
 
+    /// The failure of a request without a serial.
+    private static func missingSerial(_ received: [String]) -> CommandFailure {
+        CommandFailure(
+            .invalidArgument, "\"serial\" is missing; it may be \(CommandArguments.pairingSerials)",
+            hint: "In Home Assistant, first select it in 2 Tag to pair; \(list(received))")
+    }
+
     /// Upper bound on serials in a hint.
     private static let mostListed = 8
 
     /// A clause with the serials of the tags that were received recently.
-    fileprivate static func list(_ received: [String]) -> String {
+    private static func list(_ received: [String]) -> String {
         let serials = Set(received).sorted()
         guard !serials.isEmpty else { return "no tag is received" }
         let more = serials.count > mostListed ? " and more" : ""
@@ -122,19 +129,6 @@ struct PairRequest: BridgeRequest {
     /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.
     static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] {
         [.pairing(.refused(failure))]
-    }
-}
-
-extension BridgeState {
-    /// The serials of the tags that were received recently.
-    var receivedSerials: [String] { seen.all.map(\.tag.serial) }
-
-    /// The failure of a request to pair without a serial.
-    fileprivate var missingSerial: CommandFailure {
-        CommandFailure(
-            .invalidArgument, "\"serial\" is missing; it may be \(CommandArguments.pairingSerials)",
-            hint: "In Home Assistant, first select it in 2 Tag to pair; \(PairRequest.list(receivedSerials))"
-        )
     }
 }
 

@@ -12,11 +12,11 @@ struct TagsRequest: BridgeRequest {
         let seen = bridge.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(
-                tag, seen: seen.first { tag.isSame(as: $0.tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
+                tag, seen: seen.first { $0.tag.isFrom(tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
         }
         let others = seen.map { seen in
             SeenTagDocument(
-                seen, known: bridge.tags.first { $0.isSame(as: seen.tag) },
+                seen, known: bridge.tags.first { seen.tag.isFrom($0) },
                 isKnown: bridge.tags.contains(serial: seen.tag.serial))
         }
         return .done(.data(CommandData(TagListDocument(known: known, seen: others))), [])
@@ -103,9 +103,9 @@ struct SeenTagDocument: Encodable {
     }
 }
 
-extension TagMirror {
-    /// Returns whether an advertisement belongs to this tag: the serial is equal, and the address where it is known.
-    fileprivate func isSame(as seen: TagAdvertisement) -> Bool {
-        entry.serial == seen.serial && (sighting.address ?? seen.address) == seen.address
+extension TagAdvertisement {
+    /// Returns whether it is of a tag: the serial is equal, and the address where it is known.
+    fileprivate func isFrom(_ tag: TagMirror) -> Bool {
+        tag.entry.serial == serial && (tag.sighting.address ?? address) == address
     }
 }

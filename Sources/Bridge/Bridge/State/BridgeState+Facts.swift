@@ -46,6 +46,19 @@ extension BridgeState {
     }
 }
 
+extension BridgeState {
+    /// Handles a change of the connection to the broker. The first connection is not the end of an outage, and without one
+    /// there is nothing to lose.
+    mutating func brokerChanged(isConnected: Bool, at now: Timestamp) -> [BridgeAction] {
+        guard isConnected != isBrokerConnected else { return [] }
+        pendingCommands.isBrokerConnected = isConnected
+        let isFirst = isBrokerConnected == nil
+        if isConnected || !isFirst { isBrokerConnected = isConnected }
+        guard !isFirst else { return [] }
+        return perform(reactions.occurred(.broker(isConnected: isConnected), by: nil, of: tags, at: now), at: now)
+    }
+}
+
 // MARK: Scanning and pairing
 
 extension BridgeState {

@@ -31,12 +31,14 @@ extension BridgeState {
         pendingCommands.commandsPerTag = new.options.commandsPerTag
         for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
         commandSettings = TagRequestContext.Settings(new)
-        if old.reflexes != new.reflexes { reflexTable = ReflexTable(new.reflexes) }
+        if old.reflexes != new.reflexes { reactions.setReflexes(new.reflexes) }
         var actions = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
         if old.groups != new.groups { actions += groupsChanged() }
-        if old.options.chords != new.options.chords { actions += chordsChanged(at: now) }
-        if old.options.presence.limit != new.options.presence.limit { actions += presenceConfigured(at: now) }
-        if old.options.slide.idle != new.options.slide.idle { actions += slidesConfigured(at: now) }
+        if old.options.chords != new.options.chords {
+            actions += perform(reactions.setChords(new.options.chords, tags, at: now), at: now)
+            actions += publish(tags.indices.flatMap { tags[$0].chordsChanged(to: new.options.chords) })
+        }
+        actions += featuresConfigured(old.options, at: now)
         if old.homeAssistant != new.homeAssistant {
             actions += discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
         } else if Vocabulary(old) != Vocabulary(new) {
@@ -84,7 +86,7 @@ extension BridgeState {
     private mutating func announcementsDue(at now: Timestamp) -> [Publication] {
         let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
         let facts = ids.compactMap(tags.position).flatMap { position in
-            discovery?.firstAnnouncement(of: tags[position].discovered).map(Publication.init) ?? []
+            discovery?.firstAnnouncement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? []
         }
         if !ids.isEmpty, announcements.isComplete {
             let left = tags.flatMap(\.leftTopics)
@@ -96,7 +98,7 @@ extension BridgeState {
     /// The announcement of a tag after one of its facts has changed. The ``Outbox`` drops it if it is the same as before.
     mutating func discoveryFacts(ofTag position: Int) -> [Publication] {
         guard discovery?.life.hasAnnounced == true else { return [] }
-        return discovery?.announcement(of: tags[position].discovered).map(Publication.init) ?? []
+        return discovery?.announcement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? []
     }
 
     /// Announces all tags with changed entities, and removes those that no longer exist.
@@ -105,7 +107,7 @@ extension BridgeState {
         discovery?.adopt(Vocabulary(configuration))
         guard let discovery, discovery.life.hasAnnounced else { return [] }
         return tags.flatMap {
-            discovery.documents.announcement(of: $0.discovered, removing: old.components(ofTag: $0.entry.id.text))
+            discovery.documents.announcement(of: DiscoveredTag($0), removing: old.components(ofTag: $0.entry.id.text))
         }
         .map(Publication.init)
     }
@@ -211,13 +213,13 @@ extension Vocabulary {
     }
 }
 
-extension TagMirror {
-    /// The tag as Home Assistant shows it: under its configured name, otherwise its own, otherwise its id.
-    fileprivate var discovered: DiscoveredTag {
-        DiscoveredTag(
-            id: entry.id.text, topic: topics.tag,
-            name: entry.name ?? sighting.name?.nonEmpty ?? "Jacquard \(entry.id)",
-            serial: entry.serial, firmware: component?.version?.description,
-            hasMotion: hasMotion)
+extension DiscoveredTag {
+    /// A tag under its configured name, otherwise its own, otherwise its id.
+    fileprivate init(_ tag: TagMirror) {
+        self.init(
+            id: tag.entry.id.text, topic: tag.topics.tag,
+            name: tag.entry.name ?? tag.sighting.name?.nonEmpty ?? "Jacquard \(tag.entry.id)",
+            serial: tag.entry.serial, firmware: tag.component?.version?.description,
+            hasMotion: tag.hasMotion)
     }
 }

@@ -32,7 +32,8 @@ extension BridgeState {
         _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
         guard pendingCommands.tag(of: token) == tags[position].entry.id else {
-            return errandEnded(token, result, of: position, at: now)
+            return tags.errandEnded(
+                token, result, of: position, motionIdle: configuration.options.motion.idle, at: now)
         }
         switch result {
         case .success(let response): return succeeded(token, response, of: position, at: now)
@@ -70,7 +71,7 @@ extension BridgeState {
         var actions = publish(results, outcome.publications)
         if !announcement.isEmpty { actions += publish(announcement) }
         if !outcome.actions.isEmpty { actions += outcome.actions }
-        if !outcome.commands.isEmpty { actions += perform(outcome.commands, on: position) }
+        if !outcome.commands.isEmpty { actions += tags.perform(outcome.commands, on: position) }
         if let change = outcome.find { actions += findChanged(change, of: position, at: now) }
         return settled.isEmpty ? actions : actions + settled
     }
@@ -212,8 +213,8 @@ extension BridgeState {
         case .scan: CommandData(ScanDocument(scan))
         case .health: CommandData(healthDocument(at: now))
         case .doctor(let report, let tag):
-            CommandData(DoctorDocument(findings(report, tag: tag, at: now), tag: tag))
-        case .log: CommandData(LogRequestDocument(logStream))
+            CommandData(DoctorDocument(BridgeFindings(of: self, at: now).all(with: report, tag: tag), tag: tag))
+        case .log: CommandData(LogRequestDocument(log.selection))
         case .trace(let request, let gestures): CommandData(TraceDocument(request, gestures, of: self, at: now))
         case .metrics(let tag, let measurement):
             CommandData(MetricsDocument(BridgeMetrics(of: self, measurement, at: now), after: tag))
@@ -239,12 +240,48 @@ extension BridgeState {
             return []
         case .forgotten(let entry, let token): return forgotten(entry, token: token, at: now)
         case .measured(let measurement): return measured(measurement, at: now)
-        case .examine(let token): return examine(token)
+        case .examine(let token): return examinations.add(token) ? [.examine(token: token)] : []
         case .examined(let response, let token): return examined(response, for: token, at: now)
-        case .log(let selection, let past): return followLog(selection, past: past, at: now)
+        case .log(let selection, let past): return log.follow(selection, past: past, of: tags, at: now)
         case .refreshed: return refreshes.admits(at: now.instant) ? publish(allFactsAgain(at: now)) : []
-        case .recording(let tag, let duration): return beginRecording(tag, for: duration, at: now)
-        case .recordingStopped: return endRecording(.stopped, at: now)
+        case .recording(let tag, let duration): return recorder.begin(tag, handle(of: tag), for: duration, at: now)
+        case .recordingStopped: return recorder.end(.stopped, at: now)
+        }
+    }
+
+    /// Completes the requests that waited for the same examination; without a report each ends by its own deadline.
+    private mutating func examined(_ response: RequestResponse?, for token: UInt64, at now: Timestamp) -> [BridgeAction]
+    {
+        let others = examinations.end(token)
+        guard let response else { return [] }
+        return others.flatMap { requestEnded($0, .success(response), at: now) }
+    }
+}
+
+// MARK: Commands of reflexes
+
+extension BridgeState {
+    mutating func perform(_ effects: [Reactions.Effect], at now: Timestamp) -> [BridgeAction] {
+        effects.flatMap { effect -> [BridgeAction] in
+            switch effect {
+            case .publish(let publication): [.publish(publication)]
+            case .perform(let reflex, let tag): perform(reflex, on: tag, at: now)
+            }
+        }
+    }
+
+    /// Gives a tag the command of a reflex: the way of a command from MQTT that does not wait for its tag, at the head of
+    /// the tag's queue.
+    private mutating func perform(_ reflex: Reflex, on target: TagID, at now: Timestamp) -> [BridgeAction] {
+        let requester = Requester(reflex: reflex, resultTopic: topics.tag(target).command("reflex/result"), at: now)
+        do throws(CommandFailure) {
+            let position = try tagPosition(target.text)
+            let request = try reflex.request.row.init(
+                reflex.request.payload, in: requestContext(of: position))
+            try pendingCommands.checkRoomForReflex(on: target)
+            return try begin(request, of: position, requester, publishesResult: true, within: .zero, at: now)
+        } catch {
+            return publish(pendingCommands.fail(requester, error, at: now))
         }
     }
 }

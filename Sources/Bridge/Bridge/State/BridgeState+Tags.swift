@@ -12,7 +12,11 @@ extension BridgeState {
         if case .commandEnded(let token, let result) = event {
             return commandEnded(token, result, of: position, at: now)
         }
-        if case .motion(let report) = event { return motionReported(report, of: position, at: now) }
+        if case .motion(let report) = event {
+            return tags.motion(of: position, idle: configuration.options.motion.idle, at: now) {
+                $0.reported(report, in: $1)
+            }
+        }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
         let problemsBefore = tags[position].problems
@@ -34,16 +38,23 @@ extension BridgeState {
             if wasConnected, isChanged { pendingCommands.refused.remove(tags[position].entry.id) }
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
             let counts = isChanged ? listsChanged(at: now) : []
-            let lost = wasConnected && isChanged && !finds.isEmpty ? endFind(of: position, isHalting: false) : []
+            let isFindLost = wasConnected && isChanged && !finds.isEmpty
+            let lost = isFindLost ? finds.end(position, of: &tags, isHalting: false) : []
+            let motionIdle = configuration.options.motion.idle
             return lost + scope.narrowing + publish(publications + health + counts) + scope.widening
                 + refuseWaiting(of: position, at: now) + settle(position, at: now) + sendWaiting(of: position, at: now)
-                + (isChanged ? motionConnectionChanged(of: position, at: now) : [])
+                + (isChanged
+                    ? tags.motion(of: position, idle: motionIdle, at: now) { $0.connectionChanged(in: $1) } : [])
         case .information:
             return publish(publications + health + discoveryFacts(ofTag: position))
         case .gear, .battery:
-            let commands = reflexes(of: position, gearBefore: gearBefore, batteryBefore: batteryBefore, at: now)
+            let reaction = reactions.reported(
+                by: tags[position], gearBefore: gearBefore, batteryBefore: batteryBefore, of: tags, at: now)
+            let commands = perform(reaction, at: now)
             return commands + publish(publications) + completeFacts(of: position) + settle(position, at: now)
-        case .touchMode(.gesture): return publish(publications) + keepSlide(of: position)
+        case .touchMode(.gesture):
+            let commands: [TagCommand] = tags[position].isSlideToBeKept ? [.setTouchMode(.continuous)] : []
+            return publish(publications) + tags.perform(commands, on: position)
         default: return publish(publications)
         }
     }
@@ -86,6 +97,9 @@ extension BridgeState {
         return found.received(tag, at: now.instant) ? foundFacts() : []
     }
 
+    /// The serials of received tags that the bridge does not know.
+    var strangers: [String] { Set(seen.serials).filter { !tags.contains(serial: $0) }.sorted() }
+
     mutating func duplicateSerial(_ serial: String, at addresses: [String], at now: Timestamp) -> [BridgeAction] {
         guard seen.duplicated(serial, at: now), !tags.isShared(serial: serial) else { return [] }
         let stranger = addresses.first { address in
@@ -112,6 +126,87 @@ extension BridgeState {
         guard !obsolete.isEmpty else { return tags[position].settle(at: now) }
         let failure = isHeld ? tags[position].heldFailure : .cancelledByConnect
         return obsolete.flatMap { fail($0, failure, at: now) } + tags[position].settle(at: now)
+    }
+}
+
+// MARK: Features of tags
+
+extension BridgeState {
+    /// Handles an event of the radios about a tag; ignored for an unknown tag.
+    mutating func radioReported(_ event: RadioEvent, about tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
+        guard let position = tags.position(of: tag) else { return [] }
+        switch event {
+        case .received(let receptions):
+            return publish(tags[position].received(receptions, at: now)) + [tags[position].store()].compactMap(\.self)
+        case .noBond(let radios):
+            tags[position].radios?.withoutBond = radios
+            return publish(healthChanged(at: now))
+        }
+    }
+
+    /// Handles the result of work with the file of a session of the motion sensor.
+    mutating func motionFile(
+        _ id: TagID, _ session: StoredMotionSession, _ event: MotionFileEvent, at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let position = tags.position(of: id) else { return [] }
+        return tags.motion(of: position, idle: configuration.options.motion.idle, at: now) {
+            $0.fileReported(event, of: session, in: $1)
+        }
+    }
+
+    /// Performs a successful `find/set`.
+    mutating func findChanged(_ change: FindChange, of position: Int, at now: Timestamp) -> [BridgeAction] {
+        switch change {
+        case .start(let duration): return finds.start(position, of: &tags, for: duration, at: now.instant)
+        case .stop:
+            let starts = failAll(of: position, .cancelledByStop, at: now) { $0 is FindSet }
+            return starts.actions + finds.end(position, of: &tags, isHalting: true, isStarting: starts.wasSent)
+        }
+    }
+
+    /// Ends the blinking of a tag that was touched.
+    mutating func touched(_ tag: TagHandle) -> [BridgeAction] {
+        defer { updateDeadline() }
+        return tags.position(of: tag).map { finds.end($0, of: &tags, isHalting: true) } ?? []
+    }
+
+    /// Applies changed settings of the features of tags.
+    mutating func featuresConfigured(_ old: BridgeOptions, at now: Timestamp) -> [BridgeAction] {
+        let new = configuration.options
+        return (old.presence.limit == new.presence.limit ? [] : presenceConfigured(new.presence.limit, at: now))
+            + (old.slide.idle == new.slide.idle ? [] : slidesConfigured(new.slide.idle, at: now))
+    }
+
+    private mutating func presenceConfigured(_ limit: Duration?, at now: Timestamp) -> [BridgeAction] {
+        // Another bridge publishes the presence of its tags.
+        let withheld = tags.filter { scopes[$0.entry.id] != nil }.map { BridgeAction.withhold([$0.topics[.presence]]) }
+        let facts = tags.indices.flatMap { position in
+            tags[position].setPresence(awayAfter: limit, at: now) + [tags[position].connectionFact(at: now)]
+        }
+        if limit == nil { departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant) }
+        return (limit == nil ? [] : withheld) + publish(facts) + tags.indices.compactMap { tags[$0].store() }
+    }
+
+    private mutating func slidesConfigured(_ idle: Duration?, at now: Timestamp) -> [BridgeAction] {
+        tags.indices.flatMap { position -> [BridgeAction] in
+            guard tags[position].rareFacts.first?.slide != nil else { return [] }
+            var starts: (actions: [BridgeAction], wasSent: Bool) = ([], false)
+            if idle == nil {
+                starts = failAll(of: position, .slideIsDisabled, at: now) { ($0 as? TouchModeSet)?.isSlide ?? false }
+            }
+            let isOn = tags[position].setSlide(idle: idle, at: now)
+            return starts.actions + (isOn || starts.wasSent ? tags.endSlide(of: position) : [])
+        }
+    }
+
+    /// Ends the publication of raw data that the configuration no longer allows.
+    mutating func rawDataConfigured() -> [BridgeAction] {
+        guard !configuration.options.allowsRawData else { return [] }
+        return tags.indices.compactMap { position in
+            guard !tags[position].rare.rawViews.isEmpty else { return nil }
+            tags[position].rare.rawViews = []
+            return .observeRawData([], of: tags[position].handle)
+        }
     }
 }
 
@@ -196,12 +291,12 @@ extension BridgeState {
     ) -> [BridgeAction] {
         let id = tags[position].entry.id
         let gestures =
-            releaseHeldGestures(of: id, at: now) + endFind(of: position, isHalting: true)
+            perform(reactions.release(id, of: tags, at: now), at: now) + finds.end(position, of: &tags, isHalting: true)
             + publish(tags[position].slideInterrupted(at: now))
         let refused = pendingCommands.removeAll(of: id).flatMap { command in
             failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
         }
-        let recording = recorder.recording?.tag == id ? endRecording(.removed, at: now) : []
+        let recording = recorder.recording?.tag == id ? recorder.end(.removed, at: now) : []
         // Another bridge publishes the facts from now on: they are not cleared.
         let withheld = peers.isKnown(id) ? [BridgeAction.withhold(allTopics(of: position))] : []
         // Facts that are withheld could not be cleared.
@@ -210,7 +305,7 @@ extension BridgeState {
         scopes.remove(id)
         let tag = tags.remove(at: position)
         seen.solved(tag.entry.serial)
-        reflexTable.remove(id)
+        reactions.remove(id)
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]

@@ -13,8 +13,8 @@ public import Time
 public struct BridgeState: ~Copyable {
     var configuration: BridgeConfiguration {
         didSet {
-            gestures.lifetime = configuration.options.gestureLifetime
-            gestures.tracing = tracing
+            reactions.gestures.lifetime = configuration.options.gestureLifetime
+            reactions.gestures.tracing = tracing
         }
     }
     let topics: BridgeTopics
@@ -38,29 +38,26 @@ public struct BridgeState: ~Copyable {
     var health: HealthMonitor
     var stack = StackFacts()
     var scan = ScanState()
-    var recorder = TrafficRecorder()
+    var recorder: TrafficRecorder
     var seen = SeenTags()
     /// The tags found by the latest requested scan.
     var found = FoundTags()
     var pairing = PairingProgress()
     var examinations = Examinations()
-    /// The publication of log records; nil without a request.
-    var logStream: LogStream?
+    var log: LogStream
     var discovery: HomeAssistantDiscovery?
     var announcements = AnnouncementQueue()
     var work = TagWork()
     /// Limits the facts that list the tags while many of them connect.
     var lists = Throttle(every: .zero)
     let statsPayload: StatsPayload
-    var gestures: GestureEncoder
+    var reactions: Reactions
     var incidents = TagIncidents()
     /// The time of day of traces.
     var traceClock: TraceClock
     /// From the decision to connect a tag to its connection.
     var connectDurations = DurationHistogram.connects
     var groups: GroupTable
-    var chords: ChordTable
-    var reflexTable: ReflexTable
     /// The tags that blink until they are found.
     var finds = FindTable()
     /// The settings of commands.
@@ -105,13 +102,14 @@ public struct BridgeState: ~Copyable {
         former = FormerTopics(instance: configuration.instance, earlier)
         health = HealthMonitor(damage: earlier.damage)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
-        gestures = GestureEncoder(
-            boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime)
+        reactions = Reactions(
+            configuration,
+            GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime))
+        recorder = TrafficRecorder(topic: topics.gatt)
+        log = LogStream(topic: topics.log, bridge: configuration.instance)
         groups = GroupTable(configuration.groups)
-        chords = ChordTable(configuration.options.chords)
-        reflexTable = ReflexTable(configuration.reflexes)
         commandSettings = TagRequestContext.Settings(configuration)
-        gestures.tracing = tracing
+        reactions.gestures.tracing = tracing
         tagListChanged()
         _ = healthChanged(at: startedAt)
         deadline = nextDeadline()
@@ -178,7 +176,7 @@ extension BridgeState {
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let tag, .gesture(let gesture)) = event {
             let actions = self.gesture(gesture, of: tag, at: now)
-            return finds.isEmpty ? actions : actions + found(tag)
+            return finds.isEmpty ? actions : actions + touched(tag)
         }
         defer { deadline = shutdown == nil ? nextDeadline() : nil }
         return actions(for: event, at: now)
@@ -214,12 +212,12 @@ extension BridgeState {
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
         case .subscriptionGranted(let filter): healthEvent(at: now) { $0.granted(subscription: filter) }
         case .messageRefused(let topic, let reason):
-            (topic == topics.log ? endLog(at: now) : [])
+            (topic == topics.log ? log.end() : [])
                 + healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
         case .messagesLost(let losses): lost(losses, at: now)
-        case .logged(let entries, let omitted): publish(logged(entries, omitted: omitted, at: now))
+        case .logged(let entries, let omitted): publish(log.logged(entries, omitted: omitted, of: tags, at: now))
         case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now)
-        case .traffic(let tag, let event): traffic(event, of: tag, at: now)
+        case .traffic(let tag, let event): recorder.record(event, of: id(of: tag), at: now)
         }
     }
 
@@ -228,13 +226,15 @@ extension BridgeState {
     private mutating func gesture(_ gesture: Gesture, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
         let name = GestureName(gesture)
         guard let count = tags.countGesture(name, of: tag, at: now) else { return [] }
-        guard chords.isEmpty, reflexTable.isEmpty else {
+        guard reactions.isEmpty else {
             defer { deadline = nextDeadline() }
             let made = MadeGesture(gesture: gesture, sequence: count.sequence, at: now)
-            return chordGesture(made, of: tags[count.position].entry.id, at: now) + publish(count.stats)
+            let reaction = reactions.made(made, by: tags[count.position].entry.id, of: tags, at: now)
+            let stats = tags[count.position].countChords(reaction.chords, at: now)
+            return perform(reaction.effects, at: now) + publish(stats + count.stats)
         }
         if count.isDeadlineChanged { deadline = nextDeadline() }
-        let publication = gestures.publication(
+        let publication = reactions.gestures.publication(
             on: count.topic, name, number: gesture.rawValue, of: tag, sequence: count.sequence, at: now)
         return count.stats.isEmpty ? [.publish(publication)] : publish([publication] + count.stats)
     }
@@ -242,14 +242,14 @@ extension BridgeState {
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
     private mutating func stop(at now: Timestamp) -> [BridgeAction] {
         shutdown = Shutdown(connected: Set(tags.filter(\.isConnected).map(\.entry.id)))
-        let emptied = releaseHeldGestures(at: now) + finish(departures.takeAll(), at: now)
+        let emptied = perform(reactions.releaseAll(tags, at: now), at: now) + finish(departures.takeAll(), at: now)
         let results = pendingCommands.removeAll().flatMap { command in
             pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
         }
         let finds = finds.tags.compactMap(tags.position).flatMap { tags[$0].findChanged(isOn: false) }
         let facts = finds + tags.indices.flatMap { tags[$0].stop(at: now) }
         let records = tags.indices.compactMap { tags[$0].store() }
-        let recording = endRecording(.removed, at: now)
+        let recording = recorder.end(.removed, at: now)
         let scan = scan.end() ? [scanFact] + foundFact : []
         _ = pairing.handle(.stopped, at: now)
         return emptied + recording + publish(results + scan + facts + pairingFact + [connectedTagsFact, will])
@@ -266,18 +266,22 @@ extension BridgeState {
         let foundTags = (found.isDue(at: now.instant) ? foundFacts() : []) + pairingDue(at: now)
         let state = stateReminders.takeDue(at: now.instant) ? presenceFacts.map(\.reminder) : []
         let again = retried.flatMap { sendWaiting(of: $0, at: now) }
-        let idle = due.flatMap { restIfIdle($0, at: now) + motionDue(of: $0, at: now) + slideDue(of: $0, at: now) }
+        let idle = due.flatMap { position in
+            restIfIdle(position, at: now)
+                + tags.featuresDue(of: position, motionIdle: configuration.options.motion.idle, at: now)
+        }
         let dueDepartures = departures.takeDue(at: now.instant)
         let departed =
             finish(dueDepartures, at: now) + (dueDepartures.isEmpty ? [] : stopReadingFormerAnnouncements())
             + clearFormerTopics(at: now)
         let repeated = refreshes.isDue(at: now.instant) ? allFactsAgain(at: now) : []
-        return releaseDueGestures(at: now) + expired
+        return perform(reactions.releaseDue(tags, at: now), at: now) + expired
             + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated + listsDue(at: now))
             + again
             + idle
-            + endScanInTime(at: now) + endRecordingInTime(at: now) + logDue(at: now) + departed + records
-            + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now) + findsDue(at: now)
+            + endScanInTime(at: now) + recorder.deadlineReached(at: now) + log.deadlineReached(at: now) + departed
+            + records
+            + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now) + finds.deadlineReached(&tags, at: now.instant)
     }
 
     mutating func updateDeadline() {
@@ -299,9 +303,9 @@ extension BridgeState {
         earliest.lower(to: watch?.deadline)
         earliest.lower(to: found.deadline)
         earliest.lower(to: departures.deadline)
-        earliest.lower(to: logStream?.deadline)
+        earliest.lower(to: log.deadline)
         earliest.lower(to: tags.deadline)
-        earliest.lower(to: chords.deadline)
+        earliest.lower(to: reactions.deadline)
         earliest.lower(to: finds.deadline)
         earliest.lower(to: pairing.deadline)
         return earliest

@@ -56,8 +56,78 @@ public struct RecalledLog: Equatable, Sendable {
     }
 }
 
-/// Selects the log records to publish: those of one tag or all, at most 50 a second, until a time.
+/// The publication of log records on `G/log`.
 struct LogStream: Sendable {
+    private let topic: String
+    private let bridge: String
+    /// The selected records; nil without a request.
+    private(set) var selection: LogSelection?
+
+    init(topic: String, bridge: String) {
+        self.topic = topic
+        self.bridge = bridge
+    }
+
+    /// When ``deadlineReached(at:)`` has something to do.
+    var deadline: Instant? { selection?.deadline }
+
+    /// Starts, replaces or ends the publication.
+    mutating func follow(
+        _ request: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?, of tags: TagTable,
+        at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let request else { return end() }
+        let selection = LogSelection(
+            request.level, tag: request.tag, since: past?.since ?? now.unixMilliseconds, until: now + request.duration)
+        self.selection = selection
+        // The driver bounds the number of earlier records, and they don't count for the rate.
+        let earlier = selected(past?.entries ?? [], by: selection, tags).map {
+            publication(LogDocument($0, bridge: bridge, isPast: true))
+        }
+        return [.followLog(request.level)] + publish(earlier)
+    }
+
+    /// Ends the publication.
+    mutating func end() -> [BridgeAction] {
+        guard selection != nil else { return [] }
+        selection = nil
+        return [.followLog(nil)]
+    }
+
+    /// Publishes log records.
+    mutating func logged(
+        _ entries: [LogEntry], omitted: Int, of tags: TagTable, at now: Timestamp
+    ) -> [Publication] {
+        guard let selection else { return [] }
+        // Records of other tags are not missed.
+        if selection.tag == nil { self.selection?.lost(omitted) }
+        return selected(entries, by: selection, tags).compactMap { entry in
+            self.selection?.take(entry, bridge: bridge, at: now).map(publication)
+        }
+    }
+
+    /// Publishes the number of omitted records, and ends the publication after its duration.
+    mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
+        guard let until = selection?.until else { return [] }
+        let omitted = selection?.deadlineReached(bridge: bridge, at: now).map(publication)
+        return publish(omitted.map { [$0] } ?? []) + (until.instant <= now.instant ? end() : [])
+    }
+
+    /// Returns the records of the selected tag. Those about messages to `G/log` itself are ignored, so that a failure to
+    /// publish them does not cause further ones.
+    private func selected(_ entries: [LogEntry], by selection: LogSelection, _ tags: TagTable) -> [LogEntry] {
+        let address = selection.tag.flatMap(tags.position).flatMap { tags[$0].sighting.address }
+        return entries.filter { entry in
+            !entry.fields.contains { $0.name == "topic" && $0.value == topic }
+                && (selection.tag == nil || entry.concerns(selection.tag, address))
+        }
+    }
+
+    private func publication(_ document: LogDocument) -> Publication { .stream(topic, document) }
+}
+
+/// Selects the log records to publish: those of one tag or all, at most 50 a second, until a time.
+struct LogSelection: Sendable {
     /// Maximum number of messages a second.
     static let mostPerSecond = 50
     /// The longest value of a variable in bytes.
@@ -137,7 +207,7 @@ struct LogDocument: Encodable {
     init(_ entry: LogEntry, omitted: UInt64 = 0, bridge: String, isPast: Bool = false) {
         self.bridge = bridge
         fields = Dictionary(
-            entry.fields.map { ($0.name, $0.value.shortened(toBytes: LogStream.longestValue)) }
+            entry.fields.map { ($0.name, $0.value.shortened(toBytes: LogSelection.longestValue)) }
         ) { $1 }
         label = entry.label
         level = entry.level
@@ -149,68 +219,6 @@ struct LogDocument: Encodable {
 }
 
 extension LogLevel: Encodable {}
-
-// MARK: The bridge
-
-extension BridgeState {
-    /// Starts, replaces or ends the publication of log records.
-    mutating func followLog(
-        _ selection: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?, at now: Timestamp
-    ) -> [BridgeAction] {
-        guard let selection else { return endLog(at: now) }
-        logStream = LogStream(
-            selection.level, tag: selection.tag, since: past?.since ?? now.unixMilliseconds,
-            until: now + selection.duration)
-        return [.followLog(selection.level)] + publish(recalled(past))
-    }
-
-    /// Publishes earlier log records. The driver bounds their number, and they don't count for the rate.
-    private func recalled(_ past: RecalledLog?) -> [Publication] {
-        guard let stream = logStream, let past else { return [] }
-        return selected(past.entries, by: stream).map {
-            logPublication(LogDocument($0, bridge: configuration.instance, isPast: true))
-        }
-    }
-
-    /// Ends the publication of log records.
-    mutating func endLog(at now: Timestamp) -> [BridgeAction] {
-        guard logStream != nil else { return [] }
-        logStream = nil
-        return [.followLog(nil)]
-    }
-
-    /// Publishes log records.
-    mutating func logged(_ entries: [LogEntry], omitted: Int, at now: Timestamp) -> [Publication] {
-        guard let stream = logStream else { return [] }
-        // Records of other tags are not missed.
-        if stream.tag == nil { logStream?.lost(omitted) }
-        return selected(entries, by: stream).compactMap { entry in
-            logStream?.take(entry, bridge: configuration.instance, at: now).map { logPublication($0) }
-        }
-    }
-
-    /// Returns the records of the stream's tag. Those about messages to `G/log` itself are ignored, so that a failure to publish
-    /// them does not cause further ones.
-    private func selected(_ entries: [LogEntry], by stream: LogStream) -> [LogEntry] {
-        let address = stream.tag.flatMap(tags.position).flatMap { tags[$0].sighting.address }
-        return entries.filter { entry in
-            !entry.fields.contains { $0.name == "topic" && $0.value == topics.log }
-                && (stream.tag == nil || entry.concerns(stream.tag, address))
-        }
-    }
-
-    /// Publishes the number of omitted records, and ends the publication after its duration.
-    mutating func logDue(at now: Timestamp) -> [BridgeAction] {
-        guard let until = logStream?.until else { return [] }
-        let omitted = logStream?.deadlineReached(bridge: configuration.instance, at: now).map { logPublication($0) }
-        let last = omitted.map { [BridgeAction.publish($0)] } ?? []
-        return last + (until.instant <= now.instant ? endLog(at: now) : [])
-    }
-
-    private func logPublication(_ document: LogDocument) -> Publication {
-        .stream(topics.log, document)
-    }
-}
 
 extension LogEntry {
     /// Returns whether a variable names the tag or its address.

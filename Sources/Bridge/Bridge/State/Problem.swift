@@ -129,26 +129,9 @@ extension Problem {
     }
 }
 
-extension TagMirror {
-    /// Problems that need attention. A disconnected tag is not one, unless it cannot reconnect without help.
-    var problems: [Problem] {
-        var problems: [Problem] = []
-        if let version = component?.version, version.isKnownBad {
-            let text = "Tag \(entry.id) has firmware \(version), which is known to be bad"
-            problems.append(Problem(.badFirmware, about: entry.id.text, text))
-        }
-        if let missingBond { problems.append(missingBond) }
-        if let failure = link.failure, let code = Problem.Code(failure.code), !link.intent.isHeld {
-            problems.append(
-                Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(failure.code.hint)"))
-        }
-        return problems
-    }
-}
-
 extension Problem.Code {
     /// Creates the problem of a failed connection; nil for failures that end without intervention.
-    fileprivate init?(_ code: TagConnectionError.Code) {
+    init?(_ code: TagConnectionError.Code) {
         switch code {
         case .peerRemovedPairingInfo: self = .lostBond
         case .inUse: self = .inUse

@@ -26,6 +26,9 @@ struct SeenTags: Sendable {
     /// All tags, sorted by serial.
     var all: [SeenTag] { tags.values.sorted { ($0.tag.serial, $0.tag.address) < ($1.tag.serial, $1.tag.address) } }
 
+    /// The serials of all tags, sorted.
+    var serials: [String] { all.map(\.tag.serial) }
+
     /// Adds or updates a tag.
     mutating func received(_ tag: TagAdvertisement, at now: Timestamp) {
         tags[tag.address] = SeenTag(tag: tag, at: now)

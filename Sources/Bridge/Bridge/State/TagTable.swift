@@ -11,6 +11,8 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
     private var lastHandle = TagHandle.none
+    /// The token of the latest command of the bridge's own. ``PendingCommands`` counts from 1.
+    private var lastToken: UInt64 = 1 << 63
 
     init(_ tags: [TagMirror]) {
         self.tags = tags
@@ -61,6 +63,12 @@ struct TagTable: RandomAccessCollection, Sendable {
     mutating func newHandle() -> TagHandle {
         lastHandle = lastHandle.next(in: TagHandle.ofBridge) { position(of: $0) != nil }
         return lastHandle
+    }
+
+    /// Returns the token of a command of the bridge's own.
+    mutating func newToken() -> UInt64 {
+        lastToken += 1
+        return lastToken
     }
 
     /// Returns the indices of the tags whose deadline has passed, in order.

@@ -29,31 +29,44 @@ struct TrafficRecorder: Sendable {
     /// The running recording; nil if there is none.
     private(set) var recording: Recording?
 
-    /// Begins a recording.
-    mutating func begin(_ tag: TagID, for duration: Duration, at now: Timestamp) {
-        recording = Recording(tag: tag, startedAt: now.instant, until: now + duration)
+    private let topic: String
+
+    init(topic: String) {
+        self.topic = topic
     }
 
-    /// Records an event of a tag.
-    ///
-    /// - Returns: the document to publish; nil if the tag is not being recorded.
-    mutating func take(_ event: TrafficRecord.Event, of tag: TagID, at now: Timestamp) -> JSONValue? {
-        guard recording?.tag == tag, !isFull else { return nil }
-        return document(of: event, at: now)
+    /// Begins a recording.
+    mutating func begin(_ tag: TagID, _ handle: TagHandle?, for duration: Duration, at now: Timestamp) -> [BridgeAction]
+    {
+        recording = Recording(tag: tag, startedAt: now.instant, until: now + duration)
+        return [.recordTraffic(of: handle)]
+    }
+
+    /// Publishes an event of a tag if it is being recorded, and ends the recording at its maximum size.
+    mutating func record(_ event: TrafficRecord.Event, of tag: TagID?, at now: Timestamp) -> [BridgeAction] {
+        guard let tag, recording?.tag == tag, !isFull, let document = document(of: event, at: now) else { return [] }
+        return publish([.stream(topic, document)]) + (isFull ? end(.size, at: now) : [])
+    }
+
+    /// Ends the recording, if there is one.
+    mutating func end(_ reason: End, at now: Timestamp) -> [BridgeAction] {
+        defer { recording = nil }
+        guard let document = document(of: .end(reason: reason.rawValue), at: now) else { return [] }
+        let publication = Publication(
+            topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: .seconds(60)))
+        return [.recordTraffic(of: nil)] + publish([publication])
+    }
+
+    /// Ends the recording once its duration has passed.
+    mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
+        guard let until = recording?.until, until.instant <= now.instant else { return [] }
+        return end(.duration, at: now)
     }
 
     /// Whether the recording has its maximum size.
     var isFull: Bool {
         guard let recording else { return false }
         return recording.count >= TrafficRecording.maxRecords || recording.bytes >= TrafficRecording.maxValueBytes
-    }
-
-    /// Ends the recording.
-    ///
-    /// - Returns: the document of its last record; nil if there was none.
-    mutating func end(_ reason: End, at now: Timestamp) -> JSONValue? {
-        defer { recording = nil }
-        return document(of: .end(reason: reason.rawValue), at: now)
     }
 
     private mutating func document(of event: TrafficRecord.Event, at now: Timestamp) -> JSONValue? {
@@ -88,33 +101,5 @@ struct TrafficRecorderDocument: Encodable {
         recording = recorder.recording != nil
         tag = recorder.recording?.tag.text
         until = recorder.recording?.until.text
-    }
-}
-
-extension BridgeState {
-    /// Begins a recording.
-    mutating func beginRecording(_ tag: TagID, for duration: Duration, at now: Timestamp) -> [BridgeAction] {
-        recorder.begin(tag, for: duration, at: now)
-        return [.recordTraffic(of: handle(of: tag))]
-    }
-
-    /// Publishes an event of the Bluetooth traffic, and ends the recording at its maximum size.
-    mutating func traffic(_ event: TrafficRecord.Event, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
-        guard let id = id(of: tag), let document = recorder.take(event, of: id, at: now) else { return [] }
-        return publish([.stream(topics.gatt, document)]) + (recorder.isFull ? endRecording(.size, at: now) : [])
-    }
-
-    /// Ends the recording, if there is one.
-    mutating func endRecording(_ reason: TrafficRecorder.End, at now: Timestamp) -> [BridgeAction] {
-        guard let document = recorder.end(reason, at: now) else { return [] }
-        let publication = Publication(
-            topic: topics.gatt, payload: JSONText.bytes(of: document), kind: .event(lifetime: .seconds(60)))
-        return [.recordTraffic(of: nil)] + publish([publication])
-    }
-
-    /// Ends the recording once its duration has passed.
-    mutating func endRecordingInTime(at now: Timestamp) -> [BridgeAction] {
-        guard let until = recorder.recording?.until, until.instant <= now.instant else { return [] }
-        return endRecording(.duration, at: now)
     }
 }

@@ -16,7 +16,7 @@ struct TraceDocument: Encodable {
     init(_ request: TraceRequest, _ gestures: [GestureTrace], of bridge: borrowing BridgeState, at now: Timestamp) {
         let tags = bridge.tags.filter { request.tag == nil ? !$0.isConnected : $0.entry.id == request.tag }
         let ids = Dictionary(bridge.tags.map { ($0.handle, $0.entry.id.text) }) { first, _ in first }
-        let (tracing, names) = (bridge.tracing, bridge.gestures.chordNames)
+        let (tracing, names) = (bridge.tracing, bridge.reactions.gestures.chordNames)
         let clock = bridge.traceClock.checked(at: now)
         self.gestures = gestures.compactMap { trace in
             ids[trace.tag].map { GestureTraceDocument(trace, of: $0, names, tracing, clock, at: now) }

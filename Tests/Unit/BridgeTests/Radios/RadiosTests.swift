@@ -107,7 +107,7 @@ struct RadiosTests {
         var loft = AdapterFacts(id: "loft", address: nil, state: .unauthorized, radio: "loft")
         loft.error = "the proxy has another key"
         scene.handle(.adapters([hall, loft]))
-        let findings = scene.state.findings(HostReport(findings: []), tag: nil, at: scene.now)
+        let findings = BridgeFindings(of: scene.state, at: scene.now).all(with: HostReport(findings: []), tag: nil)
             .filter { $0.check == .radio }
         #expect(findings.map(\.verdict) == [.ok, .failed])
         #expect(findings.last?.found == "Radio loft cannot be used: the proxy has another key")

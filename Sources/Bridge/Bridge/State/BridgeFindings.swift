@@ -1,19 +1,30 @@
 import JacquardProtocol
 import Time
 
-// MARK: Examining the host
+/// The findings of the bridge for `request/doctor`.
+struct BridgeFindings {
+    private let tags: TagTable
+    private let health: HealthMonitor
+    private let stack: StackFacts
+    /// The bridge, with its version, and since when it runs.
+    private let introduction: String
+    /// The indices of the tags to which another bridge is connected.
+    private let elsewhere: Set<Int>
+    private let strangers: [String]
+    private let now: Timestamp
 
-extension BridgeState {
-    /// Starts an examination of the host for a request, unless one is in progress.
-    mutating func examine(_ token: UInt64) -> [BridgeAction] {
-        examinations.add(token) ? [.examine(token: token)] : []
-    }
-
-    /// Completes the requests that waited for the same examination; without a report each ends by its own deadline.
-    mutating func examined(_ response: RequestResponse?, for token: UInt64, at now: Timestamp) -> [BridgeAction] {
-        let others = examinations.end(token)
-        guard let response else { return [] }
-        return others.flatMap { requestEnded($0, .success(response), at: now) }
+    init(of bridge: borrowing BridgeState, at now: Timestamp) {
+        tags = bridge.tags
+        health = bridge.health
+        stack = bridge.stack
+        let configuration = bridge.configuration
+        introduction =
+            "\(configuration.instance) is online since \(bridge.startedAt.text), version \(configuration.version)"
+        var elsewhere: Set<Int> = []
+        for position in bridge.tags.indices where bridge.isConnectedElsewhere(position) { elsewhere.insert(position) }
+        self.elsewhere = elsewhere
+        strangers = bridge.strangers
+        self.now = now
     }
 
     /// Returns the findings of the driver and those of the bridge, in the order of the checks.
@@ -21,38 +32,30 @@ extension BridgeState {
     /// - Parameters:
     ///   - report: what the driver found.
     ///   - id: the tag to examine; nil: all tags.
-    ///   - now: the current time.
     /// - Returns: the findings.
-    func findings(_ report: HostReport, tag id: TagID?, at now: Timestamp) -> [Finding] {
+    func all(with report: HostReport, tag id: TagID?) -> [Finding] {
         var findings = report.findings + [brokerFinding, bridgeFinding, firmwareFinding, discoveryFinding]
         findings += radioFindings
         findings.append(duplicatesFinding)
         if let id, let position = tags.position(of: id) {
-            let isElsewhere = isConnectedElsewhere(position)
             findings +=
                 TagFindings(
-                    tags[position], report.bonds, isConnectedElsewhere: isElsewhere, strangers: strangers, now: now
+                    tags[position], report.bonds, isConnectedElsewhere: elsewhere.contains(position),
+                    strangers: strangers, now: now
                 ).all
         } else if let id {
             findings.append(Finding(.tags, .failed, "tag \(id) was forgotten", remedies: ["pair it again"]))
         } else {
-            findings += tagsFindings(report.bonds, at: now)
+            findings += tagsFindings(report.bonds)
         }
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
         return findings.sorted { order[$0.check, default: 0] < order[$1.check, default: 0] }
     }
 }
 
-extension BridgeState {
-    /// The serials of received tags that the bridge does not know.
-    var strangers: [String] {
-        Set(seen.all.map(\.tag.serial)).filter { !tags.contains(serial: $0) }.sorted()
-    }
-}
-
 // MARK: The bridge
 
-extension BridgeState {
+extension BridgeFindings {
     /// One finding for each radio; none if the bridge has one radio.
     private var radioFindings: [Finding] {
         (stack.adapters ?? []).compactMap { adapter in
@@ -101,15 +104,14 @@ extension BridgeState {
     }
 
     private var bridgeFinding: Finding {
-        let since = "\(configuration.instance) is online since \(startedAt.text), version \(configuration.version)"
         let troubles = problems([.stateNotSaved, .metricsNotWritten, .stateDamaged])
         guard troubles.isEmpty else {
             let isUnwritable = !problems([.stateNotSaved, .metricsNotWritten]).isEmpty
             return Finding(
-                .bridge, .warning, ([since] + troubles).joined(separator: "; "),
+                .bridge, .warning, ([introduction] + troubles).joined(separator: "; "),
                 remedies: isUnwritable ? ["make room on the disk, and let the bridge's user write these files"] : [])
         }
-        return Finding(.bridge, .ok, since)
+        return Finding(.bridge, .ok, introduction)
     }
 
     private var firmwareFinding: Finding { .firmware(ofBadTags: problems([.badFirmware])) }
@@ -145,13 +147,13 @@ extension BridgeState {
 
 // MARK: All tags
 
-extension BridgeState {
+extension BridgeFindings {
     /// The number of tags that a finding names.
     private static let mostNamed = 20
 
-    private func tagsFindings(_ bonds: [String: Bool]?, at now: Timestamp) -> [Finding] {
+    private func tagsFindings(_ bonds: [String: Bool]?) -> [Finding] {
         let all = tags.indices.map { position in
-            TagFindings(tags[position], bonds, isConnectedElsewhere: isConnectedElsewhere(position), now: now)
+            TagFindings(tags[position], bonds, isConnectedElsewhere: elsewhere.contains(position), now: now)
         }
         return [
             connectedFinding,
@@ -168,7 +170,7 @@ extension BridgeState {
         guard !tags.isEmpty else {
             return Finding(.tags, .ok, "the bridge has no tag", remedies: ["jacquard2mqtt pair SERIAL"])
         }
-        let wanted = tags.indices.filter { tags[$0].link.intent.isWanted && !isConnectedElsewhere($0) }
+        let wanted = tags.indices.filter { tags[$0].link.intent.isWanted && !elsewhere.contains($0) }
         let missing = wanted.filter { !tags[$0].isConnected }.map { tags[$0].entry.id.text }
         guard let first = missing.first else {
             return Finding(.tags, .ok, "\(tags.count) known, and each one that should be connected is")

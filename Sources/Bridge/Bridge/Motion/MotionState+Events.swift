@@ -1,0 +1,225 @@
+import JSON
+import JacquardProtocol
+import Time
+
+/// The events of a motion sensor. Each returns its effects in order.
+extension MotionState {
+    /// An effect of an event.
+    enum Effect {
+        /// Publish the state, and the list of sessions.
+        case publishState
+        /// Publish samples: the payload of `T/imu/data`.
+        case publishSamples([UInt8])
+        /// Send a command of the bridge's own.
+        case send(Errand)
+        /// Use the file of a session.
+        case file(MotionFileAction)
+    }
+
+    /// What events depend on.
+    struct Conditions {
+        /// Whether the tag is connected.
+        let isConnected: Bool
+        /// After which time an unused module is deactivated.
+        let idle: Duration
+        let now: Timestamp
+    }
+
+    /// Handles motion data of the tag.
+    mutating func reported(_ report: MotionReport, in tag: Conditions) -> [Effect] {
+        switch report {
+        case .samples(let value): return stream?.batch.add(value, at: tag.now.instant) == true ? endBatch(in: tag) : []
+        case .data(let bytes): return downloaded(bytes, in: tag)
+        case .status(let new):
+            status = new
+            if new != .logging, mode == .store { mode = .none }
+            used(idle: tag.idle, at: tag.now.instant)
+            return [.publishState]
+        }
+    }
+
+    /// Handles a new connection of the tag, or the end of one.
+    mutating func connectionChanged(in tag: Conditions) -> [Effect] {
+        guard tag.isConnected else {
+            // A stream ends with its link, a recording goes on.
+            if stream != nil {
+                endStream()
+                status = nil
+            }
+            download?.interrupted(at: tag.now.instant)
+            return [.publishState]
+        }
+        download?.until = nil
+        let effects = [.send(.check)] + eraseDownloaded(in: tag)
+        guard let download, !download.isComplete else { return effects }
+        return effects + [.file(.open(download.session))]
+    }
+
+    /// Handles the end of a command of the bridge's own.
+    ///
+    /// - Parameters:
+    ///   - errand: its purpose.
+    ///   - result: the response, or the error.
+    ///   - text: the error in words.
+    ///   - tag: the state of the tag.
+    mutating func ended(
+        _ errand: Errand, _ result: Result<TagCommandResponse, TagCommandError>, _ text: String, in tag: Conditions
+    ) -> [Effect] {
+        switch (errand, result) {
+        case (_, .success(.motionStatus(let status))): reported(status)
+        case (.deactivate, .success): ended(as: .inactive)
+        case (.deactivate, .failure):
+            idleAt = tag.now.instant + tag.idle
+            return []
+        case (.erase(let id), .success): sessions?.removeAll { $0.id == id }
+        case (.erase(let id), .failure(.linkLost)), (.erase(let id), .failure(.notConnected)):
+            unerased = id
+            return []
+        case (.erase, .failure): error = "the session was not erased: \(text)"
+        case (.download, .failure(let error)) where error != .linkLost && error != .notConnected:
+            return downloadFailed(text, in: tag)
+        default: return []
+        }
+        return [.publishState]
+    }
+
+    /// Does what has become due.
+    mutating func deadlineReached(in tag: Conditions) -> [Effect] {
+        let now = tag.now.instant
+        var effects: [Effect] = []
+        if let stream, stream.until <= now {
+            effects = endBatch(in: tag) + [.send(.stop), .publishState]
+            endStream()
+            idleAt = now + tag.idle
+        } else if let due = stream?.batch.due, due <= now {
+            effects = endBatch(in: tag)
+        }
+        if let silentAt = download?.silentAt, silentAt <= now {
+            effects += downloadFailed("the tag sends no more data", in: tag)
+        } else if let until = download?.until, until <= now {
+            effects += downloadFailed("the link was lost for too long", in: tag)
+        }
+        if let due = idleAt, due <= now {
+            let isUnused = tag.isConnected && !isBusy
+            // Without a connection, it is looked at again later.
+            idleAt = isUnused ? nil : now + tag.idle
+            if isUnused { effects.append(.send(.deactivate)) }
+        }
+        return effects
+    }
+
+    /// Publishes the samples of a batch.
+    private mutating func endBatch(in tag: Conditions) -> [Effect] {
+        guard let stream, stream.batch.count > 0 else { return [] }
+        self.stream?.batch.end()
+        let bytes =
+            stream.isBinary ? stream.batch.bytes : JSONText.bytes(of: MotionDataDocument(stream.batch, at: tag.now))
+        return [.publishSamples(bytes)]
+    }
+}
+
+// MARK: Downloads
+
+extension MotionState {
+    /// Handles the result of work with the file of a session.
+    mutating func fileReported(
+        _ event: MotionFileEvent, of session: StoredMotionSession, in tag: Conditions
+    ) -> [Effect] {
+        guard let download, download.session == session else { return [] }
+        switch event {
+        case .opened(let byteCount, let checksum):
+            guard !download.isRunning, tag.isConnected else { return [] }
+            return opened(byteCount, checksum, in: tag)
+        case .written(let count):
+            self.download?.unwritten = max(0, download.unwritten - count)
+            return []
+        case .finished(let path):
+            self.download = nil
+            file = path
+            idleAt = tag.now.instant + tag.idle
+            if download.isErased { unerased = session.id }
+            return eraseDownloaded(in: tag) + [.publishState]
+        case .failed(let reason): return downloadFailed(reason, in: tag)
+        }
+    }
+
+    /// Continues a download at the end of its file.
+    private mutating func opened(_ byteCount: Int, _ checksum: CRC16, in tag: Conditions) -> [Effect] {
+        guard var download else { return [] }
+        let session = download.session
+        guard byteCount < session.byteCount || (byteCount == session.byteCount && checksum.value == session.crc) else {
+            return [.file(.discard(session))]
+                + downloadFailed("the incomplete file differs from the session of the tag", in: tag)
+        }
+        (download.received, download.checksum, download.unwritten) = (byteCount, checksum, 0)
+        download.isComplete = byteCount == session.byteCount
+        download.isRunning = !download.isComplete
+        if download.isRunning { download.silentAt = tag.now.instant + Self.silence }
+        self.download = download
+        if download.isComplete { return [.file(.finish(session))] }
+        return [.send(.download(session.id, offset: UInt32(byteCount))), .publishState]
+    }
+
+    private mutating func downloaded(_ bytes: [UInt8], in tag: Conditions) -> [Effect] {
+        guard var download, download.isRunning, !download.isComplete else { return [] }
+        guard !bytes.isEmpty else { return downloadFailed("the tag has ended the transfer early", in: tag) }
+        let session = download.session
+        guard download.received + bytes.count <= session.byteCount else {
+            return downloadFailed("the tag sends more bytes than it has listed", in: tag)
+        }
+        guard download.unwritten + bytes.count <= Self.mostUnwritten else {
+            return downloadFailed("the disk is slower than the tag", in: tag)
+        }
+        download.received += bytes.count
+        download.unwritten += bytes.count
+        download.checksum.add(bytes)
+        download.isComplete = download.received == session.byteCount
+        download.silentAt = download.isComplete ? nil : tag.now.instant + Self.silence
+        self.download = download
+        let append = Effect.file(.append(bytes, session))
+        guard download.isComplete else { return [append] }
+        guard download.checksum.value == session.crc else {
+            return [append, .file(.discard(session))]
+                + downloadFailed("crc_mismatch: the file differs from the session of the tag", in: tag)
+        }
+        return [append, .file(.finish(session))]
+    }
+
+    /// Ends a download; its bytes stay in the incomplete file for the next one.
+    private mutating func downloadFailed(_ reason: String, in tag: Conditions) -> [Effect] {
+        let isToStop = tag.isConnected && download?.isRunning == true
+        download = nil
+        error = reason
+        idleAt = tag.now.instant + tag.idle
+        return (isToStop ? [.send(.stop)] : []) + [.publishState]
+    }
+
+    /// Erases a downloaded session on the tag as requested, now or at the next connection.
+    private mutating func eraseDownloaded(in tag: Conditions) -> [Effect] {
+        guard tag.isConnected, let id = unerased else { return [] }
+        unerased = nil
+        return [.send(.erase(id))]
+    }
+}
+
+extension MotionState.Download {
+    /// Handles the end of the link, which is waited for.
+    fileprivate mutating func interrupted(at now: Instant) {
+        isRunning = false
+        silentAt = nil
+        until = now + MotionState.patience
+    }
+}
+
+extension MotionState.Errand {
+    /// The command to the tag.
+    var command: TagCommand {
+        switch self {
+        case .check: .motion(.status)
+        case .download(let id, let offset): .motion(.download(id, offset: offset))
+        case .stop: .motion(.stop)
+        case .deactivate: .changeModule(.deactivate, named: ModuleDescriptor.motion.name ?? "")
+        case .erase(let id): .motion(.erase(id))
+        }
+    }
+}

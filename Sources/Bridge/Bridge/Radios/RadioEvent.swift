@@ -1,0 +1,31 @@
+import JSON
+import JacquardProtocol
+import Text
+import Time
+
+/// An event of a bridge with several radios.
+public enum RadioEvent: Hashable, Sendable {
+    /// Radios receive a tag.
+    case received([RadioReception])
+    /// Only these radios receive a tag that needs a bond, and none of them has one. Empty: that is over.
+    case noBond(receivedBy: [String])
+}
+
+extension CommandArguments {
+    /// Reads the key `radio` of `request/pair`; nil if it is absent.
+    func radio(of names: [String]) throws(CommandFailure) -> String? {
+        let allowed = names.isEmpty ? "absent: this bridge has one radio" : names.joined(separator: ", ")
+        return try text("radio", mayBe: allowed) { name in names.first { $0 == name } }
+    }
+}
+
+extension TopicRow {
+    static let radios = TopicRow("radios", .fact, while: .severalRadios) { document in
+        let radios = (document.elements ?? []).map { radio in
+            let strength = radio["rssi"]?.word.map { " at \($0) dBm" } ?? ""
+            let bond = radio["bonded"]?.flag == true ? "" : " without a bond"
+            return "\(radio["radio"]?.word ?? "radio")\(strength)\(bond)"
+        }
+        return radios.isEmpty ? "no radio has received it" : "received by \(radios.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,152 @@
+import JacquardProtocol
+import Time
+
+/// What the bridge makes of gestures and other events of tags: publications, chords, and commands that the user has
+/// attached to them.
+struct Reactions: Sendable {
+    /// An effect of an event.
+    enum Effect {
+        /// Publish a gesture or a chord.
+        case publish(Publication)
+        /// Give a tag the command of a reflex.
+        case perform(Reflex, on: TagID)
+    }
+
+    /// Encodes gestures and chords.
+    var gestures: GestureEncoder
+    private var chords: ChordTable
+    private var reflexes: ReflexTable
+
+    init(_ configuration: BridgeConfiguration, _ gestures: GestureEncoder) {
+        self.gestures = gestures
+        chords = ChordTable(configuration.options.chords)
+        reflexes = ReflexTable(configuration.reflexes)
+    }
+
+    /// Whether a gesture is published at once, and nothing else is done.
+    var isEmpty: Bool { chords.isEmpty && reflexes.isEmpty }
+
+    /// Whether the configuration has reflexes.
+    var hasReflexes: Bool { !reflexes.isEmpty }
+
+    /// When the next held-back gesture is due.
+    var deadline: Instant? { chords.deadline }
+
+    /// Uses the reflexes of a changed configuration.
+    mutating func setReflexes(_ new: [Reflex]) { reflexes = ReflexTable(new) }
+
+    /// Uses the chords of a changed configuration. The gestures until now don't count for them.
+    mutating func setChords(_ new: [Chord], _ tags: TagTable, at now: Timestamp) -> [Effect] {
+        defer { chords = ChordTable(new) }
+        return releaseAll(tags, at: now)
+    }
+}
+
+// MARK: Gestures and chords
+
+extension Reactions {
+    /// Handles a gesture.
+    ///
+    /// - Returns: the effects, and the chords that the gesture has completed, which the statistics count.
+    mutating func made(
+        _ gesture: MadeGesture, by id: TagID, of tags: TagTable, at now: Timestamp
+    ) -> (effects: [Effect], chords: [String]) {
+        guard !chords.isEmpty else { return (occurred([.gesture(gesture)], on: id, tags, at: now), []) }
+        let (events, completed) = chords.made(gesture, by: id)
+        return (occurred(events, on: id, tags, at: now), completed)
+    }
+
+    /// Publishes held-back gestures that can no longer become part of a chord.
+    mutating func releaseDue(_ tags: TagTable, at now: Timestamp) -> [Effect] {
+        guard !chords.isEmpty else { return [] }
+        return chords.takeDue(at: now.instant).flatMap { occurred($0.events, on: $0.tag, tags, at: now) }
+    }
+
+    /// Publishes all held-back gestures.
+    mutating func releaseAll(_ tags: TagTable, at now: Timestamp) -> [Effect] {
+        chords.removeAll().flatMap { occurred($0.events, on: $0.tag, tags, at: now) }
+    }
+
+    /// Publishes the held-back gestures of a tag that is removed.
+    mutating func release(_ id: TagID, of tags: TagTable, at now: Timestamp) -> [Effect] {
+        occurred(chords.remove(id), on: id, tags, at: now)
+    }
+
+    /// Forgets the cool-downs of a tag.
+    mutating func remove(_ id: TagID) { reflexes.remove(id) }
+
+    /// Publishes gestures and chords of a tag after the commands of their reflexes. A held-back gesture has the time at which
+    /// it was made, and its whole lifetime.
+    private mutating func occurred(
+        _ events: [GestureEvent], on id: TagID, _ tags: TagTable, at now: Timestamp
+    ) -> [Effect] {
+        guard !events.isEmpty, let position = tags.position(of: id) else { return [] }
+        let (topic, tag) = (tags[position].topics.gesture, tags[position].handle)
+        let commands = events.flatMap { occurred(.event($0.name), by: id, of: tags, at: now) }
+        return commands + events.map { .publish(publication(of: $0, by: tag, on: topic, at: now)) }
+    }
+
+    private mutating func publication(
+        of event: GestureEvent, by tag: TagHandle, on topic: String, at now: Timestamp
+    ) -> Publication {
+        var publication: Publication
+        let madeAt: Timestamp
+        switch event {
+        case .gesture(let made):
+            publication = gestures.publication(
+                on: topic, GestureName(made.gesture), number: made.gesture.rawValue, of: tag, sequence: made.sequence,
+                at: made.at)
+            madeAt = made.at
+        case .chord(let name, let numbers, let sequence, let time):
+            publication = gestures.publication(
+                on: topic, chord: name, of: numbers, by: tag, sequence: sequence, at: time)
+            madeAt = time
+        }
+        if madeAt != now { publication.gesture.hold(from: madeAt.instant, to: now.instant) }
+        return publication
+    }
+}
+
+// MARK: Reflexes
+
+extension Reactions {
+    /// Handles an event that may trigger reflexes.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - source: the tag that reported it; nil for the broker.
+    ///   - tags: the known tags.
+    ///   - now: the current time.
+    /// - Returns: the commands.
+    mutating func occurred(
+        _ event: ReflexEvent, by source: TagID?, of tags: TagTable, at now: Timestamp
+    ) -> [Effect] {
+        guard !reflexes.isEmpty else { return [] }
+        return reflexes.due(event, by: source, at: now.instant).flatMap { reflex in
+            let targets = (reflex.target ?? source).map { [$0] } ?? tags.filter(\.isConnected).map(\.entry.id)
+            return targets.map { Effect.perform(reflex, on: $0) }
+        }
+    }
+
+    /// Handles an event of a tag that may have changed its gear or its battery.
+    ///
+    /// - Parameters:
+    ///   - tag: the tag, which has handled its event.
+    ///   - gearBefore: whether gear was attached before the event; nil if that was unknown.
+    ///   - batteryBefore: the battery level before the event; nil if it was unknown.
+    ///   - tags: the known tags.
+    ///   - now: the current time.
+    /// - Returns: the commands.
+    mutating func reported(
+        by tag: TagMirror, gearBefore: Bool?, batteryBefore: UInt32?, of tags: TagTable, at now: Timestamp
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        if let isAttached = tag.isGearAttached, let gearBefore, isAttached != gearBefore {
+            effects += occurred(.gear(isAttached: isAttached), by: tag.entry.id, of: tags, at: now)
+        }
+        if let level = tag.batteryLevel, level != batteryBefore {
+            effects += occurred(.battery(level, before: batteryBefore), by: tag.entry.id, of: tags, at: now)
+        }
+        return effects
+    }
+}

@@ -1,0 +1,55 @@
+import JSON
+import JacquardProtocol
+import Time
+
+/// `T/slide`.
+struct SlideDocument: Encodable {
+    let delta: Int
+    let phase: String
+    let position: Int
+    let strength: Int
+    let time: String
+
+    init(_ event: SlideMachine.Event, at now: Timestamp) {
+        delta = event.delta
+        phase = event.phase.rawValue
+        position = event.position
+        strength = event.strength
+        time = now.text
+    }
+}
+
+/// `data` of the result of `touch_mode/set` `slide`.
+struct SlideNote: Encodable, Sendable {
+    private let idleMinutes: Int64
+    private let note = "The gear streams until then, which empties the battery of the tag faster"
+
+    init(idle: Duration) {
+        idleMinutes = idle.components.seconds / 60
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case idleMinutes = "idle_min"
+        case note
+    }
+}
+
+extension CommandFailure {
+    /// The touch mode `slide` without `slide.enabled`.
+    static let slideIsDisabled = CommandFailure(
+        .notPermitted, "The touch mode slide is disabled in the configuration",
+        hint: "It empties the battery of the tag faster; set slide.enabled: true, and reload")
+}
+
+extension TopicRow {
+    static let slide = TopicRow("slide", .stream, isOnPage: false) { document in
+        guard let position = document["position"]?.word else { return nil }
+        return switch document["phase"]?.string {
+        case "begin": "finger at \(position) of 100"
+        case "move": "finger slides to \(position)"
+        case "hold": "finger holds at \(position)"
+        case "end": "finger lifted at \(position)"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,271 @@
+import JacquardProtocol
+import Time
+
+// The features of a tag that most tags don't use: their state is in `RareFacts`, and each is a machine of its own.
+
+extension TagMirror {
+    /// The rare facts of the tag. Reading them takes no memory; changing them does, once.
+    var rare: RareFacts {
+        get { rareFacts.first ?? RareFacts() }
+        _modify {
+            if rareFacts.isEmpty { rareFacts.append(RareFacts()) }
+            yield &rareFacts[0]
+        }
+    }
+
+    /// The facts of features that are used.
+    var featureFacts: [Publication] {
+        radiosFact + presenceFacts + findFacts + modulesFact + motionPublications
+    }
+
+    /// Whether the gear or the motion sensor sends for a command that has ended: the end of the link would end it.
+    var isInUse: Bool {
+        guard let rare = rareFacts.first else { return false }
+        return rare.slide?.isOn ?? false || rare.motion.map { $0.stream != nil || $0.download != nil } ?? false
+    }
+
+    /// The retained topics of the tag that may have a message.
+    var retainedTopics: [String] { topics.retained + featureTopics + leftTopics }
+
+    /// The retained topics of features that a reload can switch on and off, and that are on.
+    var featureTopics: [String] { (presenceFacts + findFacts).map(\.topic) }
+
+    /// `T/modules`; nothing until the modules were listed.
+    var modulesFact: [Publication] {
+        rareFacts.first?.modules.map { [.fact(topics[.modules], ModulesDocument($0).modules)] } ?? []
+    }
+
+    /// Publishes raw data that was requested.
+    func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
+        guard rare.rawViews.contains(view) else { return [] }
+        return [.stream(topics[.raw], RawDocument(bytes, view: view))]
+    }
+}
+
+// MARK: Radios
+
+extension TagMirror {
+    /// Handles receptions.
+    mutating func received(_ receptions: [RadioReception], at now: Timestamp) -> [Publication] {
+        radios?.received(receptions, at: now) == true ? radiosFact : []
+    }
+
+    /// `T/radios`; none with a single radio.
+    var radiosFact: [Publication] {
+        radios.map { [.fact(topics[.radios], $0.rows.map(RadioDocument.init))] } ?? []
+    }
+}
+
+// MARK: Presence
+
+extension TagMirror {
+    /// `T/presence`; nothing while presence is off.
+    var presenceFacts: [Publication] {
+        presence.map { [.fact(topics[.presence], PresenceDocument($0, radio: sighting.radio))] } ?? []
+    }
+
+    /// Passes an event to the presence, and returns its publication if it has changed.
+    mutating func presenceChanged(_ event: Presence.Event, at now: Timestamp) -> [Publication] {
+        guard presence?.handle(event, at: now) == true else { return [] }
+        return presenceFacts
+    }
+
+    /// Handles a changed state of the connection.
+    ///
+    /// - Parameters:
+    ///   - new: the new state. The error of a tag that falls asleep is removed, because it is no failure.
+    ///   - lastSeen: when the tag was received before.
+    ///   - now: the current time.
+    /// - Returns: the publication, if the presence has changed.
+    mutating func presenceChanged(
+        by new: inout TagConnection, lastSeen: Timestamp?, at now: Timestamp
+    ) -> [Publication] {
+        guard presence != nil else { return [] }
+        if new.state.isLinked { return presenceChanged(.linkUp, at: now) }
+        guard link.connection.state.isLinked else {
+            if presence?.state == .asleep { new.removeFailureOfSleepingTag(after: link.connection) }
+            return []
+        }
+        if new.error?.code == .bluetoothPowerOff { return presenceChanged(.adapterOff, at: now) }
+        let end = new.error == nil ? .local : new.error?.linkEnd
+        let idle = lastSeen.map { now.instant - $0.instant }
+        let facts = presenceChanged(.linkEnded(end, idle: idle, rssi: sighting.rssi), at: now)
+        if presence?.state == .asleep { new.error = nil }
+        return facts
+    }
+
+    /// Handles elapsed time.
+    mutating func presenceDue(at now: Timestamp) -> [Publication] {
+        presence?.deadlineReached(at: now) == true ? presenceFacts : []
+    }
+
+    /// Handles a changed setting: nil switches presence off.
+    mutating func setPresence(awayAfter: Duration?, at now: Timestamp) -> [Publication] {
+        guard let awayAfter else {
+            if presence != nil { left.insert(.presence) }
+            presence = nil
+            return []
+        }
+        left.remove(.presence)
+        guard presence == nil else {
+            presence?.awayAfter = awayAfter
+            return []
+        }
+        var new = Presence(awayAfter: awayAfter, at: now)
+        if link.connection.state.isLinked { _ = new.handle(.linkUp, at: now) }
+        presence = new
+        return presenceFacts
+    }
+}
+
+// MARK: Finding the tag
+
+extension TagMirror {
+    /// `T/find`; nothing before its first use.
+    var findFacts: [Publication] {
+        find.isShown ? [.fact(topics[.find], word: find.isOn ? "on" : "off")] : []
+    }
+
+    /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
+    mutating func findChanged(isOn: Bool) -> [Publication] {
+        let wasLit = tagLED.isOn
+        self[led: .tag].turnOff()
+        self[led: .gear].turnOff()
+        let light = wasLit ? [ledFact] : []
+        guard isOn != find.isOn else { return light }
+        find.isOn = isOn
+        if isOn { find.isUsed = true }
+        return light + findFacts
+    }
+
+    /// Handles a changed setting of Home Assistant discovery.
+    mutating func setDiscovered(_ isDiscovered: Bool, at now: Timestamp) -> [Publication] {
+        guard find.isDiscovered != isDiscovered else { return [] }
+        find.isDiscovered = isDiscovered
+        return [connectionFact(at: now)] + findFacts
+    }
+
+    /// The commands that let the gear blink and vibrate.
+    func commandsToFindGear(for duration: Duration) -> [TagCommand] {
+        (findableGear.contains(.led) ? [.playLEDPattern(.finding(for: duration), on: .gear)] : [])
+            + (findableGear.contains(.haptic) ? [.playHaptic(.finding(for: duration))] : [])
+    }
+
+    /// The commands that end the blinking; none without a connection.
+    var commandsToEndFinding: [TagCommand] {
+        guard isConnected else { return [] }
+        return [.playLEDPattern(.haltAll, on: .tag)]
+            + (findableGear.contains(.led) ? [.playLEDPattern(.haltAll, on: .gear)] : [])
+            + (findableGear.contains(.haptic) ? [.playHaptic(.stop)] : [])
+    }
+
+    /// The parts of the gear that can be noticed.
+    private var findableGear: Set<Capability> {
+        (gear?.value?.capabilities ?? []).intersection([.led, .haptic])
+    }
+}
+
+// MARK: The touch mode slide
+
+extension TagMirror {
+    /// The word of `T/touch_mode`.
+    var touchModeWord: String {
+        rareFacts.first?.slide?.isOn == true ? TouchModeSet.slideWord : touchMode.word
+    }
+
+    /// Handles a command for a touch mode, which may wait for the tag.
+    mutating func touchModeRequested(slideIdle: Duration?) {
+        if let slideIdle {
+            if rare.slides.isEmpty { rare.slides = [SlideState(idle: slideIdle)] }
+            rare.slides[0].idle = slideIdle
+            rare.slides[0].isRequested = true
+        } else if rareFacts.first?.slide != nil {
+            rare.slides[0].isRequested = false
+        }
+    }
+
+    /// Handles a touch mode that the gear has confirmed.
+    mutating func slideConfirmed(_ mode: TouchMode, at now: Timestamp) -> [Publication] {
+        slide(at: now) { $0.confirmed(mode, at: now.instant) }
+    }
+
+    /// Handles a sample of the gear. Returns nil unless the touch mode is `slide`.
+    mutating func slideSampled(_ touch: TouchData, at now: Timestamp) -> [Publication]? {
+        guard rareFacts.first?.slide?.isOn == true else { return nil }
+        return slide(at: now) { $0.sampled(touch, at: now.instant) }
+    }
+
+    /// Handles the end of the link, of the tag or of the bridge.
+    mutating func slideInterrupted(at now: Timestamp) -> [Publication] { slide(at: now) { $0.interrupted() } }
+
+    /// Handles gear that was taken off.
+    mutating func slideDetached(at now: Timestamp) -> [Publication] { slide(at: now) { $0.detached() } }
+
+    /// Handles a tag that another bridge has connected: the next link here begins with gestures, as the link there did.
+    mutating func slideTakenOver(at now: Timestamp) {
+        guard rareFacts.first?.slide != nil else { return }
+        _ = rare.slides[0].end(isConnected: false, at: now.instant)
+    }
+
+    /// Whether to switch it on again after the link was lost: the session sets the gear to gestures at each connection.
+    var isSlideToBeKept: Bool {
+        guard let slide = rareFacts.first?.slide else { return false }
+        return slide.isRequested && slide.isKept && !slide.isOn && isConnected
+    }
+
+    /// Does what has become due.
+    ///
+    /// - Returns: the publications, and whether to set the gear to gestures.
+    mutating func slideDue(at now: Timestamp) -> (publications: [Publication], ends: Bool) {
+        guard let deadline = rareFacts.first?.slide?.deadline, deadline <= now.instant else { return ([], false) }
+        var ends = false
+        let isConnected = isConnected
+        let publications = slide(at: now) { slide in
+            let due = slide.due(isConnected: isConnected, at: now.instant)
+            ends = due.ends
+            return due.events
+        }
+        return (publications, ends)
+    }
+
+    /// Handles a changed setting, which forbids it if it is nil.
+    ///
+    /// - Returns: whether to set the gear to gestures.
+    mutating func setSlide(idle: Duration?, at now: Timestamp) -> Bool {
+        guard rareFacts.first?.slide != nil else { return false }
+        guard let idle else { return rare.slides[0].end(isConnected: isConnected, at: now.instant) }
+        rare.slides[0].idle = idle
+        return false
+    }
+
+    private mutating func slide(
+        at now: Timestamp, _ change: (inout SlideState) -> [SlideMachine.Event]
+    ) -> [Publication] {
+        guard rareFacts.first?.slide != nil else { return [] }
+        return change(&rare.slides[0]).map { .stream(topics[.slide], SlideDocument($0, at: now)) }
+    }
+}
+
+// MARK: The motion sensor
+
+extension TagMirror {
+    /// The state of the motion sensor. Reading it takes no memory.
+    var motion: MotionState {
+        get { rareFacts.first?.motion ?? MotionState() }
+        _modify {
+            if rare.motions.isEmpty { rare.motions.append(MotionState()) }
+            yield &rareFacts[0].motions[0]
+        }
+    }
+
+    /// Whether the tag is known to have a motion sensor.
+    var hasMotion: Bool { rareFacts.first?.motion?.isPresent ?? false }
+
+    /// The publication of the motion sensor's state; none if it was never used.
+    var motionPublications: [Publication] {
+        guard let motion = rareFacts.first?.motion else { return [] }
+        let state = Publication.fact(topics[.imu], MotionDocument(motion))
+        guard let sessions = motion.sessions else { return [state] }
+        return [state, .fact(topics[.imuSessions], sessions.map(MotionSessionDocument.init))]
+    }
+}
