@@ -18,13 +18,6 @@ public struct GroupSettings: Hashable, Sendable {
     static let maxTags = 512
 }
 
-extension Settings {
-    /// The tags of each group.
-    public var tagsOfGroups: [String: [TagID]] {
-        Dictionary(groups.map { ($0.name, $0.tags) }) { first, _ in first }
-    }
-}
-
 extension GroupSettings {
     /// The row of `groups`; it comes after `tags`.
     static var list: ConfigurationKey<Settings> {

@@ -118,7 +118,7 @@ extension ReflexSettings {
             if item.keys.nodes["broker"] != nil {
                 report("from", "set together with broker, which no tag reports", item, "one of both", &findings)
             }
-            reportSignal(item, settings.signalNames, &findings)
+            reportSignal(item, Signal.names(with: settings.bridge.signals), &findings)
             guard let event = item.value.event, !words.contains(event) else { continue }
             let hint = Spelling.hint(for: event, in: words)
             let allowed = words.joined(separator: ", ")

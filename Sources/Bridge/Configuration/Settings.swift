@@ -1,4 +1,5 @@
 public import Bridge
+public import JacquardProtocol
 import Text
 
 /// The configuration: the file and the environment, checked and completed by defaults.
@@ -54,14 +55,19 @@ public struct Settings: Hashable, Sendable {
                 TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, Signal.list,
                 ReflexSettings.list,
             ],
-            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, motionKeys,
-            presenceKeys, slideKeys,
+            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, MotionOptions.keys,
+            PresenceOptions.keys, SlideOptions.keys,
         ]
         return Array(parts.joined())
     }
 }
 
 extension Settings {
+    /// The tags of each group.
+    public var tagsOfGroups: [String: [TagID]] {
+        Dictionary(groups.map { ($0.name, $0.tags) }) { first, _ in first }
+    }
+
     /// Allowed but questionable settings, one sentence each; logged at every start and printed by `check-config`.
     public var notices: [String] {
         var notices: [String] = []

@@ -1,13 +1,6 @@
 import Bridge
 import Text
 
-extension Settings {
-    /// The names of all signals.
-    var signalNames: [String] {
-        Signal.builtInNames + bridge.signals.map(\.name).filter { !Signal.builtInNames.contains($0) }
-    }
-}
-
 extension Signal {
     /// The row of `signals`.
     static var list: ConfigurationKey<Settings> {
@@ -18,8 +11,13 @@ extension Signal {
         ).withoutOption("the supervisor shows two levels of options")
     }
 
+    /// Returns the names of the built-in signals and of those of the configuration.
+    static func names(with configured: [Signal]) -> [String] {
+        builtInNames + configured.map(\.name).filter { !builtInNames.contains($0) }
+    }
+
     /// The names of the signals that exist without configuration.
-    fileprivate static let builtInNames = Signal.builtIn.map(\.name)
+    private static let builtInNames = Signal.builtIn.map(\.name)
 
     /// The rows of an item.
     private static var keys: [ConfigurationKey<Signal>] {

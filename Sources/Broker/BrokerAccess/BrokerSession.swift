@@ -48,7 +48,7 @@ public final class BrokerSession {
         let name = "jacquard-client-" + String(UInt64.random(in: .min ... .max), radix: 36)
         topics = BridgeTopics(configuration)
         answers = topics.answers(to: name)
-        var settings = configuration.client(identifier: name)
+        var settings = MQTTConfiguration(configuration, identifier: name)
         settings.sessionExpiry = .zero
         settings.connectDeadline = settings.nodes.count > 1 ? Self.patience / 2 : Self.patience
         broker = settings.description

@@ -70,7 +70,7 @@ struct AdapterScan: Sendable {
             try manager.startScanning(allowsDuplicates: true)
         } catch {
             switch error {
-            case .bluetoothUnavailable(let state): throw .noRadio(Self.words(state))
+            case .bluetoothUnavailable(let state): throw AdapterScan.noRadio(Self.words(state))
             }
         }
     }
@@ -83,13 +83,13 @@ struct AdapterScan: Sendable {
             switch signal {
             case .state(.poweredOn): return
             case .state(let state) where state == .unsupported || state == .unauthorized || state == .poweredOff:
-                throw .noRadio(Self.words(state))
+                throw AdapterScan.noRadio(Self.words(state))
             case .state(let state): last = state
             case .interrupted: throw .interrupted
             case .advertised: break
             }
         }
-        throw .noRadio(Self.words(last))
+        throw AdapterScan.noRadio(Self.words(last))
     }
 
     @LoopActor
@@ -129,9 +129,9 @@ struct AdapterScan: Sendable {
     }
 }
 
-extension ClientFailure {
+extension AdapterScan {
     /// The adapter of this machine cannot scan.
-    fileprivate static func noRadio(_ reason: String) -> ClientFailure {
+    private static func noRadio(_ reason: String) -> ClientFailure {
         ClientFailure(exitCode: .noConnection, code: "no_radio", text: reason, hint: "jacquard2mqtt doctor")
     }
 }

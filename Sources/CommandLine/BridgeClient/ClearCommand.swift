@@ -24,7 +24,7 @@ struct ClearCommand: ClientCommand {
         let topics = context.topics
         let cleared = try await context.withSession { session throws(ClientFailure) in
             let facts = try await RetainedFacts.read(topics, session)
-            guard facts.bridge("state")?.string != "online" else { throw .bridgeOnline(topics.instance) }
+            guard facts.bridge("state")?.string != "online" else { throw ClearCommand.bridgeOnline(topics.instance) }
             let home = context.configuration.homeAssistant
             let tags = facts.tags.compactMap { TagID($0)?.text }
             let footprint = DiscoveryFootprint(prefix: home.prefix, instance: topics.instance, tags: tags)
@@ -88,9 +88,9 @@ struct ClearCommand: ClientCommand {
     ) { arguments throws(CommandLineError) in try ClientAction(ClearCommand(), arguments) }
 }
 
-extension ClientFailure {
+extension ClearCommand {
     /// The bridge runs and would publish again what was removed.
-    fileprivate static func bridgeOnline(_ instance: String) -> ClientFailure {
+    private static func bridgeOnline(_ instance: String) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "bridge_online",
             text: "The bridge \"\(instance)\" is online and would publish everything again",

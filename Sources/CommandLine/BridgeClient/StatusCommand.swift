@@ -52,7 +52,7 @@ struct StatusCommand: ClientCommand {
             ["bridges": .array(reports.map(\.document))],
             styled: Array(reports.map { $0.lines(in: context.printer.style) }.joined(separator: [StyledLine()])))
         let offline = bridges.filter { $0.bridge("state")?.string != "online" }.map(\.topics.instance)
-        if !offline.isEmpty { throw .offline(offline, of: bridges.count) }
+        if !offline.isEmpty { throw StatusCommand.offline(offline, of: bridges.count) }
     }
 
     private static let allOption = OptionDescription(
@@ -83,9 +83,9 @@ struct StatusCommand: ClientCommand {
     }
 }
 
-extension ClientFailure {
+extension StatusCommand {
     /// Some bridges of `status --all` are offline; printed.
-    fileprivate static func offline(_ instances: [String], of count: Int) -> ClientFailure {
+    private static func offline(_ instances: [String], of count: Int) -> ClientFailure {
         var failure = ClientFailure(
             exitCode: .noConnection, code: "bridge_offline",
             text: "\(instances.count) of \(count) bridges are offline: \(instances.joined(separator: ", "))")

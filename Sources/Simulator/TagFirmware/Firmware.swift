@@ -144,3 +144,18 @@ public struct Firmware: Sendable {
         }
     }
 }
+
+extension Firmware {
+    /// The activity of a tag.
+    enum Life: Sendable {
+        case advertising
+        case linked(FirmwareLink)
+        case asleep
+    }
+
+    /// The link, while there is one.
+    var link: FirmwareLink? {
+        get { if case .linked(let link) = life { link } else { nil } }
+        set { if case .linked = life, let newValue { life = .linked(newValue) } }
+    }
+}

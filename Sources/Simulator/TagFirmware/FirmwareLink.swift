@@ -1,21 +1,6 @@
 import JacquardProtocol
 import Time
 
-extension Firmware {
-    /// The activity of a tag.
-    enum Life: Sendable {
-        case advertising
-        case linked(FirmwareLink)
-        case asleep
-    }
-
-    /// The link, while there is one.
-    var link: FirmwareLink? {
-        get { if case .linked(let link) = life { link } else { nil } }
-        set { if case .linked = life, let newValue { life = .linked(newValue) } }
-    }
-}
-
 /// The state of a connection, which ends with it.
 struct FirmwareLink: Sendable {
     /// The longest fragment, in bytes.

@@ -194,22 +194,6 @@ extension Replay {
     }
 }
 
-extension Firmware {
-    /// Plays what the recording has after a request. A request that it lacks is answered as by any simulated tag.
-    mutating func replay(_ request: Request, id: UInt32, at now: Instant) -> [FirmwareAction] {
-        guard let steps = replay?.steps(for: request, at: now) else {
-            return [.effect(.unrecorded(request))] + answer(request, id: id, at: now)
-        }
-        plan(steps, id: id, at: now)
-        return []
-    }
-
-    /// Plans the steps of a replay.
-    mutating func plan(_ steps: [Replay.Step], id: UInt32 = 0, at now: Instant) {
-        for step in steps { link?.plan(step.output.actions(id: id), at: now + step.delay) }
-    }
-}
-
 extension Replay.Step.Output {
     /// The actions, with the id of the request to respond to.
     func actions(id: UInt32) -> [FirmwareAction] {

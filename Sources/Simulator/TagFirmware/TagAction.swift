@@ -29,28 +29,3 @@ public enum TagAction: Hashable, Sendable {
     /// Sets the fault of its motion data; nil for none.
     case motionFault(MotionFault?)
 }
-
-extension Firmware {
-    /// Performs an action that takes no time and needs no radio; ``TagAction/play(_:)`` and ``TagAction/range(isIn:)`` do.
-    ///
-    /// - Returns: what is to be done.
-    /// - Throws: ``FirmwareError`` when the action is impossible now.
-    public mutating func execute(_ action: TagAction) throws(FirmwareError) -> [FirmwareAction] {
-        switch action {
-        case .battery(let level, let isCharging):
-            return setBattery(
-                BatteryStatus(level: UInt32(level), isCharging: isCharging ?? battery.isCharging))
-        case .attach(let gear): return attach(gear)
-        case .detach: return try detach()
-        case .sleep: return sleep()
-        case .button, .move: return pressButton()
-        case .fault(nil, _): faults = FirmwareFaults()
-        case .fault(let fault, let isOnce): (faults.answer, faults.isOnce) = (fault, isOnce)
-        case .refusesWrites: faults.refusesWriteWithResponse = true
-        case .storeSession(let name, let count): store(MotionSessionID(session: name), sampleCount: count)
-        case .motionFault(let fault): faults.motion = fault
-        case .play, .range, .carry: break
-        }
-        return []
-    }
-}

@@ -171,7 +171,7 @@ private struct Plan: Sendable {
 
     private var client: MQTTConfiguration {
         let name = "jacquard-web-" + String(UInt64.random(in: .min ... .max), radix: 36)
-        var client = broker.client(identifier: name)
+        var client = MQTTConfiguration(broker, identifier: name)
         client.sessionExpiry = .zero
         // A broker that hangs is noticed within one and a half times this.
         client.keepAlive = .seconds(8)

@@ -62,6 +62,7 @@ extension MotionState {
     ///   - result: the response, or the error.
     ///   - text: the error in words.
     ///   - tag: the state of the tag.
+    /// - Returns: the effects.
     mutating func ended(
         _ errand: Errand, _ result: Result<TagCommandResponse, TagCommandError>, _ text: String, in tag: Conditions
     ) -> [Effect] {

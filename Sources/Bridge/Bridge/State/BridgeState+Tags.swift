@@ -129,6 +129,47 @@ extension BridgeState {
     }
 }
 
+// MARK: All tags
+
+extension BridgeState {
+    /// Publishes all facts of the bridge and the tags.
+    mutating func started(at now: Timestamp) -> [BridgeAction] {
+        let first = work.facts.begin(tags.map(\.entry.id), at: now.instant)
+        // Otherwise they are cleared after the announcement without their entities.
+        let left = discovery == nil ? tags.flatMap(\.leftTopics) : []
+        return publish(bridgeFacts(at: now)) + publishFacts(of: first, at: now) + publish(left.map { .noFact($0) })
+    }
+
+    /// Connects or disconnects all tags as Bluetooth allows.
+    mutating func settleAll(at now: Timestamp) -> [BridgeAction] {
+        settle(work.connections.begin(tags.map(\.entry.id), at: now.instant), at: now)
+    }
+
+    /// Decides again which facts of all tags this bridge publishes.
+    mutating func rescopeAll(at now: Timestamp) -> [BridgeAction] {
+        rescope(work.scopes.begin(tags.map(\.entry.id), at: now.instant), at: now)
+    }
+
+    /// Continues with the tags that are due.
+    mutating func workDue(at now: Timestamp) -> [BridgeAction] {
+        publishFacts(of: work.facts.takeDue(at: now.instant), at: now)
+            + settle(work.connections.takeDue(at: now.instant), at: now)
+            + rescope(work.scopes.takeDue(at: now.instant), at: now)
+    }
+
+    private func publishFacts(of ids: ArraySlice<TagID>, at now: Timestamp) -> [BridgeAction] {
+        publish(ids.compactMap(tags.position).flatMap { tags[$0].allFacts(at: now) })
+    }
+
+    private mutating func settle(_ ids: ArraySlice<TagID>, at now: Timestamp) -> [BridgeAction] {
+        ids.compactMap(tags.position).flatMap { settle($0, at: now) }
+    }
+
+    private mutating func rescope(_ ids: ArraySlice<TagID>, at now: Timestamp) -> [BridgeAction] {
+        ids.isEmpty ? [] : rescoped(ids.compactMap(tags.position), at: now)
+    }
+}
+
 // MARK: Features of tags
 
 extension BridgeState {

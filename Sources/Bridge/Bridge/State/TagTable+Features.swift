@@ -15,6 +15,7 @@ extension TagTable {
     ///   - position: the index of the tag.
     ///   - motionIdle: after which time an unused motion module is deactivated.
     ///   - now: the current time.
+    /// - Returns: the actions.
     mutating func featuresDue(of position: Int, motionIdle: Duration, at now: Timestamp) -> [BridgeAction] {
         guard !self[position].rareFacts.isEmpty else { return [] }
         let motion = motion(of: position, idle: motionIdle, at: now) { motion, tag in
@@ -85,6 +86,7 @@ extension FindTable {
     ///   - tags: the tags.
     ///   - isHalting: whether to switch the lights off: they are on.
     ///   - isStarting: whether the tag has just been told to blink, which nobody knows yet.
+    /// - Returns: the actions.
     mutating func end(
         _ position: Int, of tags: inout TagTable, isHalting: Bool, isStarting: Bool = false
     ) -> [BridgeAction] {

@@ -32,9 +32,9 @@ struct ReplayCommand: ClientCommand {
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
         for topic in [context.configuration.mqtt.baseTopic, context.configuration.homeAssistant.prefix]
-        where Self.overlap(topic, base) { throw .overlappingBase(base, topic) }
+        where Self.overlap(topic, base) { throw ReplayCommand.overlappingBase(base, topic) }
         let replay = try await load()
-        guard let first = replay.events.first, let last = replay.events.last else { throw .noEvents(file) }
+        guard let first = replay.events.first, let last = replay.events.last else { throw ReplayCommand.noEvents(file) }
         let announcement =
             "publishing \(replay.events.count) events from \(TimeText.utc(first.unixMilliseconds)) to "
             + "\(TimeText.utc(last.unixMilliseconds)) below \(base); Ctrl-C ends it"
@@ -75,9 +75,9 @@ struct ReplayCommand: ClientCommand {
     @LoopActor
     private func load() async throws(ClientFailure) -> EventReplay {
         guard let events = try await bytes(of: file, limit: EventBlock.fileSize) else {
-            throw .unreadable(file, FileError(ENOENT).reason(for: file))
+            throw ReplayCommand.unreadable(file, FileError(ENOENT).reason(for: file))
         }
-        guard events.first != UInt8(ascii: "{") else { throw .trafficRecording(file) }
+        guard events.first != UInt8(ascii: "{") else { throw ReplayCommand.trafficRecording(file) }
         return EventReplay(EventBlocks(events).blocks, tags: try await tags(), from: start, until: end)
     }
 
@@ -87,7 +87,7 @@ struct ReplayCommand: ClientCommand {
         let path = Self.tagsPath(of: file)
         guard let bytes = try await bytes(of: path, limit: RecordedTags.fileSizeLimit) else { return RecordedTags() }
         guard let tags = RecordedTags(parsing: bytes) else {
-            throw .unreadable(path, "it is not a table of recorded tags")
+            throw ReplayCommand.unreadable(path, "it is not a table of recorded tags")
         }
         return tags
     }
@@ -103,7 +103,7 @@ struct ReplayCommand: ClientCommand {
         } catch  where error.isMissing {
             return nil
         } catch {
-            throw .unreadable(path, error.reason(for: path))
+            throw ReplayCommand.unreadable(path, error.reason(for: path))
         }
     }
 }
@@ -187,27 +187,27 @@ extension ScalarRule where Value == Int64 {
     }
 }
 
-extension ClientFailure {
-    fileprivate static func overlappingBase(_ base: String, _ topic: String) -> ClientFailure {
+extension ReplayCommand {
+    private static func overlappingBase(_ base: String, _ topic: String) -> ClientFailure {
         ClientFailure(
             exitCode: .wrongUsage, code: "invalid_argument",
             text: "--to \(base) overlaps with the topics below \(topic)", hint: "use another base topic, such as shadow"
         )
     }
 
-    fileprivate static func noEvents(_ file: String) -> ClientFailure {
+    private static func noEvents(_ file: String) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "no_events", text: "\(file) has no recorded events of this time",
             hint: "record.hours in the configuration of the bridge records events")
     }
 
-    fileprivate static func trafficRecording(_ file: String) -> ClientFailure {
+    private static func trafficRecording(_ file: String) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "no_events", text: "\(file) is a recording of Bluetooth traffic, not of events",
             hint: "jacquard-simulator --replay-traffic \(file)")
     }
 
-    fileprivate static func unreadable(_ file: String, _ reason: String) -> ClientFailure {
+    private static func unreadable(_ file: String, _ reason: String) -> ClientFailure {
         ClientFailure(exitCode: .failed, code: "file_error", text: "\(file): \(reason)")
     }
 }

@@ -110,9 +110,10 @@ extension BrokerSession {
         }
         let tags = order.tags.tags(in: known, all: directory.tags(of: topics.instance))
         guard !tags.isEmpty else {
-            throw directory.isReadable(topics.instance) ? .noTags(topics.instance) : .noInfo(topics)
+            throw directory.isReadable(topics.instance)
+                ? Self.noTags(topics.instance) : Self.noInfo(topics)
         }
-        guard tags.count <= TagOperand.maxTags else { throw .tooManyTags(tags.count) }
+        guard tags.count <= TagOperand.maxTags else { throw Self.tooManyTags(tags.count) }
         var exchanges = TagExchanges(topics, answers: answers)
         for tag in tags {
             let request = order.request(tag, topics)
@@ -142,23 +143,23 @@ extension BrokerSession {
     }
 }
 
-extension ClientFailure {
+extension BrokerSession {
     /// `all` without any tag, or an empty group.
-    fileprivate static func noTags(_ instance: String) -> ClientFailure {
+    private static func noTags(_ instance: String) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "no_tags", text: "The bridge \"\(instance)\" has no tag",
             hint: "to pair one: jacquard2mqtt pair SERIAL")
     }
 
     /// `all`, but the tags of the bridge are unknown.
-    fileprivate static func noInfo(_ topics: BridgeTopics) -> ClientFailure {
+    private static func noInfo(_ topics: BridgeTopics) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "no_tags", text: "The broker sends no \(topics.info) to this user",
             hint: "name the tags, or allow this user to read it in the broker's access control list")
     }
 
     /// More tags than one command line addresses.
-    fileprivate static func tooManyTags(_ count: Int) -> ClientFailure {
+    private static func tooManyTags(_ count: Int) -> ClientFailure {
         ClientFailure(
             exitCode: .failed, code: "too_many_tags",
             text: "These are \(count) tags; one command line addresses at most \(TagOperand.maxTags)")

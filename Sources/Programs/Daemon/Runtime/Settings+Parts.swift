@@ -14,7 +14,7 @@ import Time
 extension Settings {
     /// For the bridge as a client of the broker.
     func client(will: Publication) -> MQTTConfiguration {
-        var client = client(identifier: mqtt.clientID)
+        var client = MQTTConfiguration(self, identifier: mqtt.clientID)
         client.will = will.message
         return client
     }

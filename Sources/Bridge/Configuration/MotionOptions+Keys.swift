@@ -1,8 +1,8 @@
 import Bridge
 
-extension Settings {
+extension MotionOptions {
     /// The rows of `imu` and `raw`.
-    static var motionKeys: [ConfigurationKey<Settings>] {
+    static var keys: [ConfigurationKey<Settings>] {
         [
             .section("imu", "Data of the motion sensor.").withoutOption(
                 "recordings are files for programs on a computer"),

@@ -1,8 +1,8 @@
 import Bridge
 
-extension Settings {
+extension SlideOptions {
     /// The rows of `slide`.
-    static var slideKeys: [ConfigurationKey<Settings>] {
+    static var keys: [ConfigurationKey<Settings>] {
         [
             .section("slide", "The touch mode slide: the place of a finger on the gear, for dimming lights.").option(
                 "Slide"),

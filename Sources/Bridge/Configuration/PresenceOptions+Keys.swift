@@ -1,8 +1,8 @@
 import Bridge
 
-extension Settings {
+extension PresenceOptions {
     /// The rows of `presence`. `enabled` is read last, because it overrides what `away_after_s` implies.
-    static var presenceKeys: [ConfigurationKey<Settings>] {
+    static var keys: [ConfigurationKey<Settings>] {
         [
             .section("presence", "Whether tags are near.").option("Presence"),
             ConfigurationKey(

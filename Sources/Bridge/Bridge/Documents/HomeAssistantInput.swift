@@ -1,0 +1,74 @@
+import HomeAssistant
+import JacquardProtocol
+
+extension Publication {
+    /// A message of discovery.
+    init(_ message: DiscoveryMessage) {
+        self.init(topic: message.topic, payload: message.payload, kind: .fact)
+    }
+}
+
+/// `G/tags`.
+struct ConnectedTagsDocument: Encodable {
+    let connected: Int
+    let known: Int
+
+    init(_ tags: TagTable) {
+        connected = tags.count { $0.isConnected }
+        known = tags.count
+    }
+}
+
+extension HomeAssistantDiscovery {
+    /// - Returns: nil if the configuration announces nothing.
+    init?(_ configuration: BridgeConfiguration, topics: BridgeTopics) {
+        guard let homeAssistant = configuration.homeAssistant else { return nil }
+        self.init(homeAssistant, DiscoveredBridge(configuration, topics), Vocabulary(configuration))
+    }
+
+    /// For removing announcements of earlier runs, whether or not this one announces anything.
+    init(withdrawing configuration: BridgeConfiguration, topics: BridgeTopics) {
+        self.init(
+            configuration.homeAssistant ?? HomeAssistantConfiguration(prefix: configuration.discoveryPrefix),
+            DiscoveredBridge(configuration, topics), Vocabulary(configuration))
+    }
+}
+
+extension DiscoveredBridge {
+    init(_ configuration: BridgeConfiguration, _ topics: BridgeTopics) {
+        self.init(
+            instance: configuration.instance, topic: topics.bridge, version: configuration.version,
+            page: configuration.homeAssistant?.page)
+    }
+}
+
+extension Vocabulary {
+    init(_ configuration: BridgeConfiguration) {
+        self.init(
+            gestures: Gesture.words,
+            unknownGesture: GestureName.unknown.rawValue,
+            chords: configuration.options.chords.map {
+                DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text)))
+            },
+            touchModes: TouchMode.allCases.map(\.word)
+                + (configuration.options.slide.idle == nil ? [] : [TouchModeSet.slideWord]),
+            effects: LEDEffect.effects.map(\.word),
+            pairingStates: PairingProgress.State.allCases.map(\.rawValue),
+            presenceStates: configuration.options.presence.limit == nil ? [] : Presence.State.allCases.map(\.rawValue),
+            slidePhases: configuration.options.slide.idle == nil
+                ? [] : SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue),
+            hasRadios: !configuration.radios.isEmpty,
+            hasButtons: configuration.homeAssistant?.hasButtons ?? false)
+    }
+}
+
+extension DiscoveredTag {
+    /// A tag under its configured name, otherwise its own, otherwise its id.
+    init(_ tag: TagMirror) {
+        self.init(
+            id: tag.entry.id.text, topic: tag.topics.tag,
+            name: tag.entry.name ?? tag.sighting.name?.nonEmpty ?? "Jacquard \(tag.entry.id)",
+            serial: tag.entry.serial, firmware: tag.component?.version?.description,
+            hasMotion: tag.hasMotion)
+    }
+}
