@@ -78,6 +78,9 @@ struct ForgetCommand: ClientCommand {
 }
 
 extension JSONValue {
+    /// The note of a result, in the words of the bridge.
+    var notes: [String] { [self["data"]?["note"]?.string ?? self["data"]?["text"]?.string].compactMap(\.self) }
+
     /// The sentence for a successful result of a tag: what was done, and how long it took.
     func sentence(of id: String, _ done: String) -> String {
         let milliseconds = self["took_ms"]?.integer ?? 0

@@ -35,6 +35,13 @@ extension BluetoothError.DisconnectReason {
 }
 
 extension BluetoothError {
+    /// Returns the error with the code and text of a lost bond.
+    static func bondLost(_ error: BluetoothError) -> BluetoothError {
+        BluetoothError(
+            .authenticationFailed, name: error.name,
+            text: "the device has lost its bond with this host (\(error.text)): forget it, then pair it again")
+    }
+
     /// Converts the error of a call to `org.bluez`.
     ///
     /// Source: BlueZ 5.66, `src/error.c` and `create_gatt_dbus_error` in `src/gatt-client.c`.

@@ -176,15 +176,3 @@ final class Peripheral {
         searches = []
     }
 }
-
-extension BluetoothError {
-    static let notConnected = BluetoothError(.notFound, text: "the device is not connected")
-    static let characteristicMissing = BluetoothError(.characteristicMissing, text: "the characteristic is not there")
-
-    /// Returns the error with the code and text of a lost bond.
-    static func bondLost(_ error: BluetoothError) -> BluetoothError {
-        BluetoothError(
-            .authenticationFailed, name: error.name,
-            text: "the device has lost its bond with this host (\(error.text)): forget it, then pair it again")
-    }
-}

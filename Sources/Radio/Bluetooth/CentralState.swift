@@ -124,4 +124,10 @@ public struct BluetoothError: Error, Hashable, Sendable {
         self.name = name
         self.text = text
     }
+
+    /// A request about a device without a link.
+    public static let notConnected = BluetoothError(.notFound, text: "the device is not connected")
+    /// A request about a characteristic that the device does not have.
+    public static let characteristicMissing = BluetoothError(
+        .characteristicMissing, text: "the characteristic is not there")
 }

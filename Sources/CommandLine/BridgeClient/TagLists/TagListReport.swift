@@ -66,8 +66,3 @@ struct TagListReport: Sendable {
         }
     }
 }
-
-extension JSONValue {
-    /// The note of a result, in the words of the bridge.
-    var notes: [String] { [self["data"]?["note"]?.string ?? self["data"]?["text"]?.string].compactMap(\.self) }
-}

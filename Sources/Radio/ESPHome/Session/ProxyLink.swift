@@ -154,8 +154,6 @@ extension BluetoothUUID {
 }
 
 extension BluetoothError {
-    static let notConnected = BluetoothError(.notFound, text: "the device is not connected")
-    static let noCharacteristic = BluetoothError(.characteristicMissing, text: "the characteristic is not there")
     static let noLink = BluetoothError(.busy, text: "the proxy has no free link")
 
     /// The error of a link that was lost or could not be made.

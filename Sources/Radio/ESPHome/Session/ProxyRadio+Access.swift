@@ -57,7 +57,7 @@ extension ProxyRadio {
 
     mutating func subscribe(_ id: BluetoothUUID, of address: BluetoothAddress, at now: Instant) {
         guard isLinked(address), let characteristic = links[address]?.characteristics[id] else {
-            return report(.subscribeFailed(address, id, .noCharacteristic))
+            return report(.subscribeFailed(address, id, .characteristicMissing))
         }
         switch links[address]?.subscriptions[id] {
         case nil:
@@ -77,7 +77,7 @@ extension ProxyRadio {
         _ value: [UInt8], to id: BluetoothUUID, of address: BluetoothAddress, _ type: WriteType, at now: Instant
     ) {
         guard isLinked(address), let characteristic = links[address]?.characteristics[id] else {
-            return report(.writeFailed(address, .noCharacteristic))
+            return report(.writeFailed(address, .characteristicMissing))
         }
         begin(
             ProxyLink.Operation(kind: .write(value, type), id: id, characteristic: characteristic), of: address, at: now
