@@ -1,9 +1,10 @@
 import JacquardProtocol
 import Text
+import Time
 
 /// A validated request to the bridge. Each request has one type and one row in ``BridgeRequestTable``.
 ///
-/// A request reads the bridge's state and decides. It changes nothing: ``BridgeState`` performs the returned effects.
+/// It acts on the state of the bridge, and returns the actions of the driver.
 protocol BridgeRequest: Sendable {
     /// The last level of its topic, such as `scan`.
     static var name: String { get }
@@ -28,81 +29,35 @@ protocol BridgeRequest: Sendable {
     var responseLimit: Duration { get }
 
     /// Begins the request. Actions of the driver carry the token, which returns with the driver's response.
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep
 
     /// Handles the driver's response.
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep
 
     /// Returns the failure for an error of the driver.
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure
 
-    /// Returns the effects of a failure or an unknown result. The result follows them.
-    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect]
+    /// Handles a failure or an unknown result. The result follows the actions.
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction]
 
-    /// Returns the effects of a refusal before the request began. The result follows them.
-    static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect]
+    /// Handles a refusal before the request began. The result follows the actions.
+    static func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp
+    ) -> [BridgeAction]
 }
 
-/// The progress of a request.
+/// The progress of a request, with the actions that follow from it.
 enum BridgeRequestStep: Sendable {
-    /// The driver performs an action among the effects; its response follows.
-    case underWay([BridgeRequestEffect])
-    /// The request has succeeded. The result follows the effects.
-    case done(BridgeRequestResult, [BridgeRequestEffect])
+    /// The driver performs an action among these; its response follows.
+    case underWay([BridgeAction])
+    /// The request has succeeded. The result follows the actions.
+    case done(CommandData, [BridgeAction])
     /// The request has failed.
     case failed(CommandFailure)
-}
-
-/// An effect of a request on the bridge.
-enum BridgeRequestEffect: Sendable {
-    /// The driver performs an action.
-    case action(BridgeAction)
-    /// The requested scan changes.
-    case scan(ScanState.Event)
-    /// A pairing changes.
-    case pairing(PairingProgress.Event)
-    /// The driver pairs a tag, or checks its bond.
-    case pair(TagEntry, within: Duration, radio: String?, isCheck: Bool, token: UInt64)
-    /// A tag is bonded: it is added, unless it is known.
-    case paired(TagEntry, TagSighting)
-    /// The driver begins or ends the removal of a tag's bond.
-    case forgetting(TagID, Bool)
-    /// A tag's bond is removed. The result follows when the tag's topics are cleared.
-    case forgotten(TagEntry, token: UInt64)
-    /// The process was measured.
-    case measured(HealthMeasurement)
-    /// The driver examines the host for this request, unless an examination is in progress.
-    case examine(token: UInt64)
-    /// The examination for this request has ended; nil if it has failed.
-    case examined(RequestResponse?, token: UInt64)
-    /// Log records are published from now on, after the selected ones of earlier records; nil: no longer.
-    case log((level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog? = nil)
-    /// All facts are published again.
-    case refreshed
-    /// The recording of a tag's Bluetooth traffic begins.
-    case recording(TagID, Duration)
-    /// The recording ends, if there is one.
-    case recordingStopped
-}
-
-/// The data of a successful request.
-enum BridgeRequestResult: Sendable {
-    /// A document.
-    case data(CommandData)
-    /// The document of `G/scan`, after the effects.
-    case scan
-    /// The document of `G/health`, after the effects.
-    case health
-    /// The findings of the driver and of the bridge.
-    case doctor(HostReport, TagID?)
-    /// Which log records are published, after the effects.
-    case log
-    /// The document of `request/trace`, with the gestures of the driver.
-    case trace(TraceRequest, [GestureTrace])
-    /// A part of the metrics: the tags after one, or the first part.
-    case metrics(after: String?, HealthMeasurement)
-    /// The state of the recording of Bluetooth traffic, after the effects.
-    case recording
 }
 
 extension BridgeRequest {
@@ -112,9 +67,15 @@ extension BridgeRequest {
 
     func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {}
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure { CommandFailure(error) }
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep { .done(.data(.none), []) }
-    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] { [] }
-    static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] { [] }
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep { .done(.none, []) }
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction] { [] }
+    static func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp
+    ) -> [BridgeAction] { [] }
 }
 
 /// All requests to the bridge.

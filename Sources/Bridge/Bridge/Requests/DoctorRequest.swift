@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// `request/doctor`: finds problems of the host and the bridge, and with a tag the first broken link of the chain from the
 /// broker to the tag. The tag is a bare word or the key `tag`.
@@ -28,16 +29,22 @@ struct DoctorRequest: BridgeRequest {
         tag = bridge.tags[try bridge.tagPosition(text)].entry.id
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.examine(token: token)])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .underWay(bridge.examinations.add(token) ? [.examine(token: token)] : [])
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         guard case .examined(let report) = response else { return .failed(.neverEnded) }
-        return .done(.doctor(report, tag), [.examined(response, token: token)])
+        let actions = bridge.examined(response, for: token, at: now)
+        let findings = BridgeFindings(of: bridge, at: now).all(with: report, tag: tag)
+        return .done(CommandData(DoctorDocument(findings, tag: tag)), actions)
     }
 
-    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] { [.examined(nil, token: token)] }
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction] { bridge.examined(nil, for: token, at: now) }
 }
 
 /// The requests that wait for the driver's examination of the host. One examination serves all of them.

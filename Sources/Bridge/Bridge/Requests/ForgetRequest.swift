@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Time
 
 /// `request/forget`: removes the bond, then discovery, then all retained topics of a tag.
 ///
@@ -33,16 +34,23 @@ struct ForgetRequest: BridgeRequest {
         if case .success(.object(let arguments)) = payload { arguments["tag"] == nil } else { false }
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.forgetting(entry.id, true), .action(.forget(tag, token: token))])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        bridge.departures.setForgetting(entry.id, true)
+        return .underWay([.forget(tag, token: token)])
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
-        .underWay([.forgetting(entry.id, false), .forgotten(entry, token: token)])
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
+        bridge.departures.setForgetting(entry.id, false)
+        return .underWay(bridge.forgotten(entry, token: token, at: now))
     }
 
-    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
-        [.forgetting(entry.id, false)]
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction] {
+        bridge.departures.setForgetting(entry.id, false)
+        return []
     }
 }
 

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// `request/gatt`: an object with `tag` and `duration_s` records the Bluetooth traffic with a tag; `stop` ends it.
 struct GATTRequest: BridgeRequest {
@@ -35,10 +36,14 @@ struct GATTRequest: BridgeRequest {
             hint: "Wait for its end, or send the request \"stop\"")
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
         switch intent {
-        case .record(let tag, let seconds): .done(.recording, [.recording(tag, .seconds(seconds))])
-        case .stop: .done(.recording, [.recordingStopped])
+        case .record(let tag, let seconds):
+            let actions = bridge.recorder.begin(tag, bridge.handle(of: tag), for: .seconds(seconds), at: now)
+            return .done(CommandData(TrafficRecorderDocument(bridge.recorder)), actions)
+        case .stop:
+            let actions = bridge.recorder.end(.stopped, at: now)
+            return .done(CommandData(TrafficRecorderDocument(bridge.recorder)), actions)
         }
     }
 }

@@ -1,6 +1,7 @@
 import JSON
 import JacquardProtocol
 import Text
+import Time
 
 /// `request/log`: publishes log records on `G/log` for a duration, which 0 ends, and first those of the last time. A new
 /// request replaces the last one.
@@ -29,16 +30,26 @@ struct LogRequest: BridgeRequest {
         tag = if let text { bridge.tags[try bridge.tagPosition(text)].entry.id } else { nil }
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
         guard seconds > 0, pastSeconds > 0 else {
-            return .done(.log, [.log(seconds == 0 ? nil : selection)])
+            return follow(seconds == 0 ? nil : selection, past: nil, in: &bridge, at: now)
         }
-        return .underWay([.action(.recallLog(level, .seconds(pastSeconds), token: token))])
+        return .underWay([.recallLog(level, .seconds(pastSeconds), token: token)])
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         guard case .recalled(let past) = response else { return .failed(.neverEnded) }
-        return .done(.log, [.log(selection, past: past)])
+        return follow(selection, past: past, in: &bridge, at: now)
+    }
+
+    private func follow(
+        _ selection: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?,
+        in bridge: inout BridgeState, at now: Timestamp
+    ) -> BridgeRequestStep {
+        let actions = bridge.log.follow(selection, past: past, of: bridge.tags, at: now)
+        return .done(CommandData(LogRequestDocument(bridge.log.selection)), actions)
     }
 
     private var selection: (level: LogLevel, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// `request/metrics`: the metrics as text, in parts of at most 64 KiB.
 struct MetricsRequest: BridgeRequest {
@@ -12,13 +13,16 @@ struct MetricsRequest: BridgeRequest {
         tag = try CommandArguments(emptyOrObject: payload, with: "after").text("after", longest: TagID.longest)
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.action(.measure(token: token))])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .underWay([.measure(token: token)])
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         guard case .measured(let measurement) = response else { return .failed(.neverEnded) }
-        return .done(.metrics(after: tag, measurement), [])
+        let metrics = BridgeMetrics(of: bridge, measurement, at: now)
+        return .done(CommandData(MetricsDocument(metrics, after: tag)), [])
     }
 }
 

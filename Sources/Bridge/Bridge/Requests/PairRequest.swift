@@ -1,6 +1,7 @@
 import JSON
 import JacquardProtocol
 import Text
+import Time
 
 /// `request/pair`: the serial, or an object with `serial`, `timeout_s`, `radio` and `check`. Bonds with a tag and adds it to the
 /// known tags. With `check`, it pairs nothing: it connects a known tag once with a radio and its bond.
@@ -70,14 +71,18 @@ struct PairRequest: BridgeRequest {
         throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.pair(entry, within: .seconds(seconds), radio: radio, isCheck: isCheck, token: token)])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .underWay(
+            bridge.pair(entry, within: .seconds(seconds), radio: radio, isCheck: isCheck, token: token, at: now))
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         guard case .paired(let address, let name) = response else { return .failed(.neverEnded) }
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
-        return .done(.data(CommandData(PairedDocument(entry, sighting))), isCheck ? [] : [.paired(entry, sighting)])
+        let actions = isCheck ? [] : bridge.paired(entry, sighting, at: now)
+        return .done(CommandData(PairedDocument(entry, sighting)), actions)
     }
 
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
@@ -122,13 +127,17 @@ struct PairRequest: BridgeRequest {
         return "received are \(serials.prefix(mostListed).joined(separator: ", "))\(more)"
     }
 
-    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
-        isCheck ? [] : [.pairing(.failed(entry, failure))]
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction] {
+        isCheck ? [] : bridge.pairingRequested(.failed(entry, failure), at: now)
     }
 
     /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.
-    static func refused(_ failure: CommandFailure) -> [BridgeRequestEffect] {
-        [.pairing(.refused(failure))]
+    static func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp
+    ) -> [BridgeAction] {
+        bridge.pairingRequested(.refused(failure), at: now)
     }
 }
 
@@ -171,8 +180,8 @@ struct PairSerialRequest: BridgeRequest {
         serial = try PairRequest.arguments(payload).pairingSerial()?.text
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .done(.data(CommandData(PairSerialDocument(serial: serial))), [.pairing(.requestSerial(serial))])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .done(CommandData(PairSerialDocument(serial: serial)), bridge.pairingRequested(.requestSerial(serial), at: now))
     }
 }
 

@@ -1,4 +1,5 @@
 import Text
+import Time
 
 /// `request/health`: measures the process and returns the document of `G/health`.
 struct HealthRequest: BridgeRequest {
@@ -8,13 +9,16 @@ struct HealthRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.action(.measure(token: token))])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .underWay([.measure(token: token)])
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         guard case .measured(let measurement) = response else { return .failed(.neverEnded) }
-        return .done(.health, [.measured(measurement)])
+        let actions = bridge.measured(measurement, at: now)
+        return .done(CommandData(bridge.healthDocument(at: now)), actions)
     }
 }
 
@@ -37,8 +41,8 @@ struct LogLevelRequest: BridgeRequest {
         self.level = try CommandArguments.required(level, "level", mayBe: Self.words.listed())
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .done(.data(CommandData(["level": level.rawValue])), [.action(.setLogLevel(level))])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .done(CommandData(["level": level.rawValue]), [.setLogLevel(level)])
     }
 }
 
@@ -53,7 +57,7 @@ struct RefreshRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .done(.data(.none), [.refreshed])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .done(.none, bridge.refreshes.admits(at: now.instant) ? publish(bridge.allFactsAgain(at: now)) : [])
     }
 }

@@ -1,3 +1,5 @@
+import Time
+
 /// `request/scan`: empty or an object with `duration_s` and `duplicates` starts or prolongs the scan; `stop` ends it.
 struct ScanRequest: BridgeRequest {
     static let name = "scan"
@@ -29,31 +31,39 @@ struct ScanRequest: BridgeRequest {
         if case .scan = intent { true } else { false }
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
         switch intent {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
-            return .underWay([
-                .scan(.startRequested), .action(.scan(allowsDuplicates: allowsDuplicates, token: token)),
-            ])
+            let facts = publish(bridge.scanChanged(.startRequested, at: now))
+            return .underWay(facts + [.scan(allowsDuplicates: allowsDuplicates, token: token)])
         case .stop where bridge.scan.isWanted:
-            return .underWay([.scan(.stopRequested), .action(.stopScan(token: token))])
-        case .stop: return .done(.scan, [.scan(.nothingToStop)])
+            return .underWay(publish(bridge.scanChanged(.stopRequested, at: now)) + [.stopScan(token: token)])
+        case .stop: return done(.nothingToStop, in: &bridge, at: now)
         }
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         switch intent {
         case .scan(let seconds, let allowsDuplicates):
-            .done(.scan, [.scan(.started(.seconds(seconds), allowsDuplicates: allowsDuplicates))])
-        case .stop: .done(.scan, [.scan(.stopped)])
+            done(.started(.seconds(seconds), allowsDuplicates: allowsDuplicates), in: &bridge, at: now)
+        case .stop: done(.stopped, in: &bridge, at: now)
         }
     }
 
-    func failed(_ failure: CommandFailure, token: UInt64) -> [BridgeRequestEffect] {
+    private func done(_ event: ScanState.Event, in bridge: inout BridgeState, at now: Timestamp) -> BridgeRequestStep {
+        let actions = publish(bridge.scanChanged(event, at: now))
+        return .done(CommandData(ScanDocument(bridge.scan)), actions)
+    }
+
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> [BridgeAction] {
         switch intent {
-        case .scan: [.scan(.startFailed)]
-        case .stop: [.scan(.stopFailed)]
+        case .scan: publish(bridge.scanChanged(.startFailed, at: now))
+        case .stop: publish(bridge.scanChanged(.stopFailed, at: now))
         }
     }
 }

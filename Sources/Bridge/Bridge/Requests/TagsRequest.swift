@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// `request/tags`: lists the known tags, and those that were received recently or are connected to the host.
 struct TagsRequest: BridgeRequest {
@@ -8,7 +9,7 @@ struct TagsRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
         let seen = bridge.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(
@@ -19,7 +20,7 @@ struct TagsRequest: BridgeRequest {
                 seen, known: bridge.tags.first { seen.tag.isFrom($0) },
                 isKnown: bridge.tags.contains(serial: seen.tag.serial))
         }
-        return .done(.data(CommandData(TagListDocument(known: known, seen: others))), [])
+        return .done(CommandData(TagListDocument(known: known, seen: others)), [])
     }
 }
 

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Time
 
 /// `request/trace`: the stages of the latest gestures and commands, or of one gesture.
 struct TraceRequest: BridgeRequest {
@@ -33,12 +34,14 @@ struct TraceRequest: BridgeRequest {
     /// Whether one gesture is requested: then the result contains nothing else.
     var isForOneGesture: Bool { query.sequence != nil }
 
-    func begin(in bridge: borrowing BridgeState, token: UInt64) -> BridgeRequestStep {
-        .underWay([.action(.trace(query, token: token))])
+    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+        .underWay([.trace(query, token: token)])
     }
 
-    func succeeded(_ response: RequestResponse, token: UInt64) -> BridgeRequestStep {
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+    ) -> BridgeRequestStep {
         guard case .gestures(let gestures) = response else { return .failed(.neverEnded) }
-        return .done(.trace(self, gestures), [])
+        return .done(CommandData(TraceDocument(self, gestures, of: bridge, at: now)), [])
     }
 }

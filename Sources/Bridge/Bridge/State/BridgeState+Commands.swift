@@ -187,7 +187,7 @@ extension BridgeState {
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
             } catch {
-                return perform(row.refused(error), at: now) + publish(pendingCommands.fail(requester, error, at: now))
+                return row.refused(error, in: &self, at: now) + publish(pendingCommands.fail(requester, error, at: now))
             }
         }
     }

@@ -108,7 +108,7 @@ extension BridgeState {
             guard let position = tags.position(of: id) else { break }
             request.failed(on: &tags[position], failure, at: now)
             tags[position].link.commandEnded(at: now.instant)
-        case .bridge(let request): effects = perform(request.failed(failure, token: command.token), at: now)
+        case .bridge(let request): effects = request.failed(failure, in: &self, token: command.token, at: now)
         }
         return effects + publish(pendingCommands.fail(command, failure, at: now))
     }
@@ -170,7 +170,7 @@ extension BridgeState {
 
     private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Timestamp) -> [BridgeAction] {
         pendingCommands.sent(token, respondedWithin: request.responseLimit, at: now)
-        return perform(request.begin(in: self, token: token), of: token, at: now)
+        return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
     }
 
     mutating func requestEnded(
@@ -181,7 +181,7 @@ extension BridgeState {
         case (.success, .tag(let id, _)):
             return tags.position(of: id).map { succeeded(token, .done, of: $0, at: now) } ?? []
         case (.success(let response), .bridge(let request)):
-            return perform(request.succeeded(response, token: token), of: token, at: now)
+            return take(request.succeeded(response, in: &self, token: token, at: now), of: token, at: now)
         case (.failure(let error), .bridge(let request)):
             return fail(token, request.failure(error, in: self), at: now)
         case (.failure(let error), .tag): return fail(token, CommandFailure(error), at: now)
@@ -192,66 +192,21 @@ extension BridgeState {
     private mutating func refused(
         _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Timestamp
     ) -> [BridgeAction] {
-        perform(type(of: request).refused(failure), at: now)
+        type(of: request).refused(failure, in: &self, at: now)
             + publish(pendingCommands.fail(command, failure, at: now))
     }
 
-    /// Performs the effects of a request, and completes it if the driver does not have to answer.
-    private mutating func perform(_ step: BridgeRequestStep, of token: UInt64, at now: Timestamp) -> [BridgeAction] {
+    /// Takes a step of a request, and completes it if the driver does not have to answer.
+    private mutating func take(_ step: BridgeRequestStep, of token: UInt64, at now: Timestamp) -> [BridgeAction] {
         switch step {
-        case .underWay(let effects): return perform(effects, at: now)
-        case .done(let result, let effects):
-            let actions = perform(effects, at: now)
-            return actions + succeed(token, data: data(of: result, at: now), at: now)
-        case .failed(let failure): return fail(token, failure, at: now)
-        }
-    }
-
-    private func data(of result: BridgeRequestResult, at now: Timestamp) -> CommandData {
-        switch result {
-        case .data(let data): data
-        case .scan: CommandData(ScanDocument(scan))
-        case .health: CommandData(healthDocument(at: now))
-        case .doctor(let report, let tag):
-            CommandData(DoctorDocument(BridgeFindings(of: self, at: now).all(with: report, tag: tag), tag: tag))
-        case .log: CommandData(LogRequestDocument(log.selection))
-        case .trace(let request, let gestures): CommandData(TraceDocument(request, gestures, of: self, at: now))
-        case .metrics(let tag, let measurement):
-            CommandData(MetricsDocument(BridgeMetrics(of: self, measurement, at: now), after: tag))
-        case .recording: CommandData(TrafficRecorderDocument(recorder))
-        }
-    }
-
-    /// Performs the effects of a request in order.
-    mutating func perform(_ effects: [BridgeRequestEffect], at now: Timestamp) -> [BridgeAction] {
-        effects.flatMap { perform($0, at: now) }
-    }
-
-    private mutating func perform(_ effect: BridgeRequestEffect, at now: Timestamp) -> [BridgeAction] {
-        switch effect {
-        case .action(let action): return [action]
-        case .scan(let event): return publish(scanChanged(event, at: now))
-        case .pairing(let event): return pairingRequested(event, at: now)
-        case .pair(let entry, let timeout, let radio, let isCheck, let token):
-            return pair(entry, within: timeout, radio: radio, isCheck: isCheck, token: token, at: now)
-        case .paired(let entry, let sighting): return paired(entry, sighting, at: now)
-        case .forgetting(let id, let isForgetting):
-            departures.setForgetting(id, isForgetting)
-            return []
-        case .forgotten(let entry, let token): return forgotten(entry, token: token, at: now)
-        case .measured(let measurement): return measured(measurement, at: now)
-        case .examine(let token): return examinations.add(token) ? [.examine(token: token)] : []
-        case .examined(let response, let token): return examined(response, for: token, at: now)
-        case .log(let selection, let past): return log.follow(selection, past: past, of: tags, at: now)
-        case .refreshed: return refreshes.admits(at: now.instant) ? publish(allFactsAgain(at: now)) : []
-        case .recording(let tag, let duration): return recorder.begin(tag, handle(of: tag), for: duration, at: now)
-        case .recordingStopped: return recorder.end(.stopped, at: now)
+        case .underWay(let actions): actions
+        case .done(let data, let actions): actions + succeed(token, data: data, at: now)
+        case .failed(let failure): fail(token, failure, at: now)
         }
     }
 
     /// Completes the requests that waited for the same examination; without a report each ends by its own deadline.
-    private mutating func examined(_ response: RequestResponse?, for token: UInt64, at now: Timestamp) -> [BridgeAction]
-    {
+    mutating func examined(_ response: RequestResponse?, for token: UInt64, at now: Timestamp) -> [BridgeAction] {
         let others = examinations.end(token)
         guard let response else { return [] }
         return others.flatMap { requestEnded($0, .success(response), at: now) }
