@@ -15,7 +15,10 @@ final class AirTag {
     private(set) var firmware: Firmware
     /// Metres on a line, as the places of hosts.
     var place: Double {
-        didSet { world.tagChanged(self) }
+        didSet {
+            if link != nil { history.linkMoved = world.now }
+            world.tagChanged(self)
+        }
     }
     /// Whether it has power.
     private(set) var isOn = true
@@ -25,6 +28,8 @@ final class AirTag {
     /// When its facts have last been compared with the truth; nothing has changed since if this is after
     /// ``lastDisturbance``.
     var checkedAt = Instant(sinceBoot: .zero)
+    /// Its latest events.
+    var history = TagHistory()
     /// When its link has begun.
     private(set) var linkedAt = Instant(sinceBoot: .zero)
     /// When a bridge has last published that it does not know the effect of a new name.
@@ -91,6 +96,7 @@ final class AirTag {
     }
 
     func write(_ value: [UInt8], on channel: TagCharacteristic) {
+        history.requested = world.now
         perform(firmware.write(value, on: channel, at: world.now), mark: nil)
     }
 
@@ -107,6 +113,10 @@ final class AirTag {
     /// Performs an action of a person, or of a fault.
     func execute(_ action: TagAction) {
         guard isOn, let actions = try? firmware.execute(action) else { return }
+        switch action {
+        case .attach, .detach: history.gearChanged = world.now
+        default: break
+        }
         world.trace("\(serial) \(action)")
         perform(actions, mark: nil)
         world.tagChanged(self)
@@ -124,6 +134,7 @@ final class AirTag {
         world.trace("\(serial) power \(isOn)")
         self.isOn = isOn
         if !isOn {
+            if link != nil { history.linkEnded = world.now }
             link?.tagIsGone()
             _ = firmware.disconnected()
             link = nil
@@ -140,7 +151,7 @@ final class AirTag {
             case .notify(let value, let channel): link?.notify(value, on: channel, mark: index == last ? mark : nil)
             case .dropLink: link?.drop(after: world.draw(.milliseconds(5), .milliseconds(60)))
             case .advertise: world.tagChanged(self)
-            case .effect: break
+            case .effect(let effect): Demand.Effect(effect).map { history.effects[$0] = world.now }
             }
         }
         lookAgain()
@@ -234,6 +245,7 @@ final class RadioLink {
         isUp = false
         waiting = []
         world.trace("link down host=\(host.number) \(tag.serial)")
+        tag.history.linkEnded = world.now
         world.disturbed(tag)
         if tag.link === self { tag.unlinked() }
         host.ended(self, error)

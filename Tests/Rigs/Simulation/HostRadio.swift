@@ -91,7 +91,9 @@ final class HostRadio {
         takenByOthers.insert(tag.address)
         add(link)
         tag.connected(link, mtu: 64)
+        tag.history.usedElsewhere = world.now
         return { [self] in
+            tag.history.usedElsewhere = world.now
             takenByOthers.remove(tag.address)
             link.end(nil)
         }

@@ -12,7 +12,9 @@ extension Oracle {
             guard age > Self.longestCommand * 2 else { break }
             defer { (commands[id], settled) = (nil, settled + 1) }
             // It may have had any effect until then.
-            if command.setsName, command.results == 0 { command.tag?.nameLostAt = command.sentAt + Self.longestCommand }
+            if command.demand.name != nil, command.results == 0, let tag = command.tag {
+                tag.nameLostAt = max(tag.nameLostAt, command.sentAt + Self.longestCommand)
+            }
             guard command.results == 0, let first = command.acknowledged.first else { continue }
             // A result waits for the broker for a minute at most.
             let isExcused =

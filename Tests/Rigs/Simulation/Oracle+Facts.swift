@@ -123,7 +123,7 @@ extension Oracle {
         expect(topic + "info.bridge", fact(topic + "info")?["bridge"]?.string, owner.instance)
         let name = owner.configuredName(of: Int(tag.serial) ?? 0) ?? tag.firmware.name
         let hasOpenName = order.contains { id in
-            commands[id].map { $0.setsName && $0.tag === tag && $0.results == 0 } ?? false
+            commands[id].map { $0.demand.name != nil && $0.tag === tag && $0.results == 0 } ?? false
         }
         if tag.nameLostAt < tag.linkedAt, !hasOpenName {
             expect(topic + "info.name", fact(topic + "info")?["name"]?.string, name)

@@ -14,8 +14,8 @@ final class Oracle {
         let sentAt: Instant
         /// The tag that it is for; nil for a request to a bridge.
         let tag: AirTag?
-        /// Whether it sets the name of the tag.
-        var setsName = false
+        /// Its request.
+        let demand: Demand
         /// The processes that have acknowledged it, by the number of their bridge.
         var acknowledged: [(process: BridgeProcess, at: Instant)] = []
         var results = 0
@@ -131,8 +131,8 @@ final class Oracle {
 
     // MARK: What happens at the broker
 
-    func sent(_ id: String, to tag: AirTag?, setsName: Bool = false) {
-        commands[id] = Command(sentAt: world.now, tag: tag, setsName: setsName)
+    func sent(_ id: String, to tag: AirTag?, _ demand: Demand) {
+        commands[id] = Command(sentAt: world.now, tag: tag, demand: demand)
         order.append(id)
     }
 
@@ -198,7 +198,7 @@ final class Oracle {
         } else if topic.hasSuffix("/stats") {
             process.oracle.published(statistics: message)
         } else if topic.hasSuffix("/result") || Self.isOfBridge(topic, "response") {
-            result(message, identifier)
+            result(message, identifier, process)
         } else if message.isRetained {
             world.trace("\(identifier) \(topic) \(String(decoding: message.payload.prefix(900), as: UTF8.self))")
             if let tag = world.tag(of: topic) {
@@ -209,7 +209,7 @@ final class Oracle {
         }
     }
 
-    private func result(_ message: MQTTMessage, _ identifier: String) {
+    private func result(_ message: MQTTMessage, _ identifier: String, _ process: BridgeProcess) {
         guard let document = JSONValue(parsing: message.payload), let id = document["id"]?.string else { return }
         world.trace("\(identifier) \(message.topic) \(String(decoding: message.payload.prefix(200), as: UTF8.self))")
         if document["final"]?.flag == true, document["status"]?.string == "ok" { world.people.succeeded(id) }
@@ -228,7 +228,7 @@ final class Oracle {
         commands[id]?.results += 1
         guard command.results > 0 else {
             commands[id]?.responder = identifier
-            return
+            return judge(document, id, command, process)
         }
         // After a lost connection, a result whose acknowledgement was lost is sent again. After a crash, another bridge
         // may answer. A bridge cannot know that another one is connected to the tag while messages are delayed.

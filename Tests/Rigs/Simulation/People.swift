@@ -207,7 +207,12 @@ final class People {
         }
         send("jacquard/tag/\(tag.serial)/connection/set", "connect", id: nil)
         // Without a broker the request is lost, and comes again after the faults.
-        if !world.faults.isActive { world.after(.seconds(15)) { [self] in held.remove(tag.serial) } }
+        if !world.faults.isActive {
+            world.after(.seconds(15)) { [self] in
+                held.remove(tag.serial)
+                tag.history.heldUntil = world.now
+            }
+        }
     }
 
     /// Requests that all tags are connected, after a time with faults.
@@ -219,8 +224,12 @@ final class People {
     func send(_ topic: String, _ payload: String, id: String?) {
         world.trace("command \(topic) \(payload)")
         let tag = world.tag(of: topic)
-        if let tag { world.disturbed(tag) }
-        if let id { world.oracle.sent(id, to: tag, setsName: topic.hasSuffix("/name/set")) }
+        let demand = Demand(topic, payload)
+        if let tag {
+            world.disturbed(tag)
+            tag.history.sent(demand, at: world.now, isReceived: !world.faults.isActive)
+        }
+        if let id { world.oracle.sent(id, to: tag, demand) }
         world.broker.inject(MQTTMessage(topic: topic, payload: Array(payload.utf8), qos: .atLeastOnce))
     }
 }

@@ -197,6 +197,7 @@ final class SimulatedCentral: @LoopActor BridgeCentral {
             // A link that ends meanwhile by itself is reported as requested.
             device.link?.drop(after: world.draw(.milliseconds(15), .milliseconds(250)))
             if let tag = device.link?.tag {
+                tag.history.linkEnded = world.now
                 if !process.isStopping { world.oracle.disconnects(tag) }
                 world.people.linkEnds(of: tag)
             }
