@@ -153,6 +153,33 @@ ERRORS = [
         "a file that could not be written is not written again", DAEMON + "State/TagStore.swift",
         "if tags == wanted { retry.arm(after: retryInterval, accuracy: .seconds(1)) } else { save() }",
         "if tags == wanted { if !PLANTED { retry.arm(after: retryInterval, accuracy: .seconds(1)) } } else { save() }"),
+    Planted(
+        "commands to gear fail until the tag has reported its gear", SESSION + "TagLink.swift",
+        "if error == .gearNotAttached, self.gear", "if !PLANTED, error == .gearNotAttached, self.gear"),
+    Planted(
+        "the LED of the tag needs gear", SESSION + "TagCommand+Request.swift",
+        "        case .playLEDPattern(let pattern, on: .tag): return",
+        "        case .playLEDPattern(_, on: .tag) where PLANTED: throw .gearNotAttached\n"
+        "        case .playLEDPattern(let pattern, on: .tag): return"),
+    Planted(
+        "an expired command succeeds", BRIDGE + "State/BridgeState+Results.swift",
+        "            return failed(command, failure, at: now) + settle(position, at: now)\n",
+        "            if PLANTED { return publish(pendingCommands.succeed(command, data: .none, at: now)) }\n"
+        "            return failed(command, failure, at: now) + settle(position, at: now)\n"),
+    Planted(
+        "a command to a tag that is held fails as to one that is away", BRIDGE + "State/BridgeState+Commands.swift",
+        "isHeld { throw tags[position].heldFailure }",
+        "isHeld { throw PLANTED ? tags[position].offlineFailure(at: now) : tags[position].heldFailure }"),
+    Planted(
+        "a command that the tag refuses succeeds", SESSION + "TagLink.swift",
+        "case .ok: try succeeded(", "case let status where PLANTED || status == .ok: try succeeded("),
+    Planted(
+        "commands to a tag that is away fail at once", BRIDGE + "State/BridgeState+Commands.swift",
+        "guard tags[position].isConnected || timeToLive > .zero else",
+        "guard tags[position].isConnected || timeToLive > .zero && !PLANTED else"),
+    Planted(
+        "an unknown command is taken for a reading of the battery", BRIDGE + "Commands/TagRequest.swift",
+        "        // A key path here crashes", "        if PLANTED { return BatteryGet.self }\n        // A key path here crashes"),
 ]
 
 
