@@ -60,7 +60,7 @@ final class Schedule {
                 type("detach \(tag.serial)")
             }
         }
-        say("start", [:])
+        say("start", ["unix_s": .number(Double(WallClock.unixMilliseconds) / 1_000)])
         for number in 0..<Self.cycles {
             let begin = Self.start + Self.cycle * number
             planFaults(begin)
@@ -306,8 +306,8 @@ final class Schedule {
         guard let document = JSONValue(parsing: message.payload), let tag = World.serial(of: message.topic) else {
             return
         }
-        if message.topic.hasSuffix("/gesture"), let type = document["event_type"] {
-            record.gestures[tag, default: []].append(type)
+        if message.topic.hasSuffix("/gesture") {
+            record.gestures[tag, default: []].append(document)
         } else if message.topic.hasSuffix("/result"), document["final"]?.flag == true, let id = document["id"]?.string {
             record.results[id, default: []].append(document)
         }

@@ -7,13 +7,14 @@ The simulation prints what happens at the tags, at the broker and at the bridge,
 jacquard-simulator, mosquitto and jacquard2mqtt. In the calm after each cycle of faults, all retained messages are the same.
 Each command has one final result on both sides. It is the same result, and each gesture is published on both sides or on none,
 unless a fault was near: then the moments at which links and connections are back decide, and the LED, the touch mode and the
-name of the tag may differ until the end. Prints what differs, and ends with status 1 if it may not. Needs a build and the packages
-of Tests/run.
+name of the tag may differ until the end. Only the bridge that has lost a gesture without a broker has the problem events_dropped.
+Prints what differs, and ends with status 1 if it may not. Needs a build and the packages of Tests/run.
 """
 from __future__ import annotations
 
 import argparse
 import collections
+import datetime
 import json
 import pathlib
 import re
@@ -39,6 +40,10 @@ MOMENTARY = {
 MEASURED = ("/stats", "/metrics", "/rssi", "/last_gesture")
 # Facts that a command sets.
 SETTABLE = ("/led", "/touch_mode", "/info", "/config")
+# The text in place of a retained message that does not exist.
+MISSING = "(missing)"
+# The longest time from a gesture to its receipt by the bridge, in seconds: a tag out of range keeps it until its link is lost.
+LATENCY = 3
 # How long before and after a command or gesture a fault may matter, in seconds: until links are back, and until a result is due.
 BEFORE, AFTER = 20, 12
 
@@ -49,7 +54,7 @@ class Listener:
     def __init__(self, broker: Mosquitto) -> None:
         self.broker = broker
         self.results: dict[str, list[dict]] = collections.defaultdict(list)
-        self.gestures: dict[str, list[str]] = collections.defaultdict(list)
+        self.gestures: dict[str, list[dict]] = collections.defaultdict(list)
         self.client: mqtt.Client | None = None
 
     def connect(self) -> None:
@@ -77,7 +82,7 @@ class Listener:
         if message.dup:
             return
         if message.topic.endswith("/gesture"):
-            self.gestures[message.topic.split("/")[2]].append(document["event_type"])
+            self.gestures[message.topic.split("/")[2]].append(document)
         elif document["final"] and "id" in document:
             self.results[document["id"]].append(document)
 
@@ -137,9 +142,11 @@ class Replay:
         self.tags = Simulator(folder, "--serials", serials, build=build, is_quick=False)
         self.bridge: Bridge | None = None
         self.configuration = ""
+        # The time of day at which the schedule begins.
+        self.began = 0.0
         self.timers: list[threading.Thread] = []
-        # The topics whose retained messages differ, with the texts.
-        self.differences: list[tuple[float, str, str]] = []
+        # The topics whose retained messages differ, with both documents.
+        self.differences: list[tuple[float, str, object, object]] = []
 
     def stop(self) -> None:
         """Stops everything."""
@@ -209,13 +216,9 @@ class Replay:
         for topic in sorted({*simulated, *real}):
             if topic.endswith(MEASURED):
                 continue
-            if topic not in real or topic not in simulated:
-                side = "the simulation" if topic in simulated else "the real bridge"
-                text = f"only {side} has it: {json.dumps(simulated.get(topic, real.get(topic)))[:200]}"
-                self.differences.append((step["at"], topic, text))
-            elif (first := lasting(simulated[topic])) != (second := lasting(real[topic])):
-                text = f"simulated {json.dumps(first)[:400]}\n    real      {json.dumps(second)[:400]}"
-                self.differences.append((step["at"], topic, text))
+            first, second = (lasting(side.get(topic, MISSING)) for side in (simulated, real))
+            if first != second:
+                self.differences.append((step["at"], topic, first, second))
 
 
 def outcome(result: dict) -> str:
@@ -228,12 +231,19 @@ class Comparison:
 
     def __init__(self, steps: list[dict], replay: Replay) -> None:
         self.steps, self.replay, self.end = steps, replay, steps[-1]
+        # The times of day at which the schedule begins on both sides.
+        start = next(step for step in steps if step["do"] == "start")
+        self.origins = start["unix_s"] - start["at"], replay.began
         self.same = 0
         # What differs near a fault, and when.
         self.near: dict[str, list[str]] = collections.defaultdict(list)
         # Since when a tag may differ, because a command near a fault has had another result.
         self.since: dict[str, float] = {}
         self.complaints: list[str] = []
+        # When the broker is away. On each side the gestures made then that only the other side has published.
+        broker = [step["at"] for step in steps if step["do"] == "broker"]
+        self.outages = list(zip(broker[::2], broker[1::2]))
+        self.lost: tuple[list[float], list[float]] = [], []
         # What is no gesture and no value, and when it begins and ends. A fault of one tag concerns its own commands. A new name
         # ends the link.
         self.faults = [
@@ -265,12 +275,26 @@ class Comparison:
 
     def retained(self) -> None:
         """Judges the differences of retained messages. A cause is in the results."""
-        for at, topic, text in self.replay.differences:
+        for at, topic, *sides in self.replay.differences:
             tag = re.search(r"tag[/_](\w+)/", topic)
-            if tag and topic.endswith(SETTABLE) and self.since.get(tag[1], at) < at:
+            if topic.endswith("/health") and self.without_losses(at, sides):
+                self.near["retained health: events_dropped"].append(f"{at:.1f}")
+            elif tag and topic.endswith(SETTABLE) and self.since.get(tag[1], at) < at:
                 self.near[f"retained {topic.rsplit('/', 1)[-1]}"].append(f"{at:.1f} {tag[1]}")
             else:
-                self.complain(at, f"{topic}\n    {text}")
+                first, second = (json.dumps(side)[:400] for side in sides)
+                self.complain(at, f"{topic}\n    simulated {first}\n    real      {second}")
+
+    def without_losses(self, at: float, sides: list[dict]) -> bool:
+        """Whether health documents are the same but for gestures that only one side has lost, since its bridge has started."""
+        start = max((step["at"] for step in self.steps if step.get("away_s") and step["at"] < at), default=0)
+        if MISSING in sides:
+            return False
+        for side, lost in zip(sides, self.lost):
+            others = [problem for problem in side["problems"] if problem["code"] != "events_dropped"]
+            if others != side["problems"] and any(start < time < at for time in lost):
+                side.update(problems=others, status=side["status"] if others else "ok")
+        return sides[0] == sides[1]
 
     def results(self) -> None:
         """Compares the final results of commands."""
@@ -294,34 +318,36 @@ class Comparison:
         for tag in sorted({step["line"].split()[1] for step in self.steps if step.get("line", "").startswith("gesture ")}):
             made = [(step["at"], step["line"].split()[2]) for step in self.steps
                     if step.get("line", "").startswith(f"gesture {tag} ")]
-            sides = [published(made, gestures.get(tag, []))
-                     for gestures in (self.end["gestures"], self.replay.listener.gestures)]
+            sides = [published(made, gestures.get(tag, []), origin)
+                     for gestures, origin in zip((self.end["gestures"], self.replay.listener.gestures), self.origins)]
             for name, side in zip(("the simulation", "the real bridge"), sides):
                 if side is None:
-                    self.complain(self.end["at"], f"{name} has published gestures of {tag} that were not made in this order")
+                    self.complain(self.end["at"], f"{name} has published gestures of {tag} that were not made then")
             if None in sides:
                 continue
             for number, (at, gesture) in enumerate(made):
                 if (number in sides[0]) == (number in sides[1]):
                     self.same += 1
                 elif self.has_fault(at, tag) or self.since.get(tag, at) < at:
+                    if any(begin - 1 < at < end for begin, end in self.outages):
+                        self.lost[number in sides[0]].append(at)
                     what = "gesture: " + ("simulated only" if number in sides[0] else "real only")
                     self.near[what].append(f"{at:.1f} {tag}")
                 else:
                     self.complain(at, f"{gesture} of {tag} is published by one side only")
 
 
-def published(made: list[tuple[float, str]], gestures: list[str]) -> set[int] | None:
-    """The numbers of those that were made that are published, the latest that fit; None if they do not fit."""
+def published(made: list[tuple[float, str]], gestures: list[dict], origin: float) -> set[int] | None:
+    """The numbers of those that were made that are published; None if others are. A message has the time of its receipt."""
     numbers: set[int] = set()
-    position = len(made)
-    for gesture in reversed(gestures):
-        position -= 1
-        while position >= 0 and made[position][1] != gesture:
-            position -= 1
-        if position < 0:
+    messages = {(message["boot"], message["seq"]): message for message in gestures}
+    for message in sorted(messages.values(), key=lambda message: message["time"]):
+        at = datetime.datetime.fromisoformat(message["time"]).timestamp() - origin
+        number = next((number for number in reversed(range(len(made))) if number not in numbers
+                       and made[number][1] == message["event_type"] and -0.1 < at - made[number][0] < LATENCY), None)
+        if number is None:
             return None
-        numbers.add(position)
+        numbers.add(number)
     return numbers
 
 
@@ -346,7 +372,7 @@ def main() -> int:
     folder = pathlib.Path(tempfile.mkdtemp(prefix="replay-"))
     replay = Replay(folder, options.tags, options.build)
     try:
-        begin = time.monotonic()
+        begin, replay.began = time.monotonic(), time.time()
         for step in steps[:-1]:
             time.sleep(max(0, begin + step["at"] - time.monotonic()))
             replay.perform(step)
