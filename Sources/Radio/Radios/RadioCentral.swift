@@ -209,7 +209,7 @@ public final class RadioCentral: Central {
             choice.connect(address, at: now())
             later.request()
         case .disconnect(let address):
-            choice.disconnect(address)
+            choice.disconnect(address, at: now())
             later.request()
         case .pair(let address): pair(address, request)
         case .beginPairing(let address, let name):

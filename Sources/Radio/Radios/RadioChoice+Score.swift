@@ -140,6 +140,7 @@ extension RadioChoice {
     public func deadline(at now: Instant) -> Instant? {
         var deadline: Instant?
         for address in active { deadline.lower(to: self.deadline(of: address, at: now)) }
+        deadline.lower(to: ending.values.min())
         return deadline
     }
 
@@ -162,7 +163,9 @@ extension RadioChoice {
             let silentFrom = tag.receptions.values.map { $0.last + Self.memory }.max() ?? now
             add(max(tag.requestedAt + Self.unheard, silentFrom))
         case .attempting(_, let since, isUnheard: false): add(since + Self.attempt)
-        case .idle, .attempting, .releasing, .linked: break
+        case .idle:
+            if let end = ending[address] { add(end) }
+        case .attempting, .releasing, .linked: break
         }
         return deadline
     }

@@ -59,6 +59,8 @@ public struct RadioChoice {
     public static let unheard = Duration.seconds(15)
     /// How long only radios without a bond receive a device before that is reported.
     public static let missingBond = Duration.seconds(5)
+    /// How long after the end of a request it may be repeated, so that the report stays.
+    public static let repetition = Duration.seconds(2)
     /// How long after the beginning of a link an advertisement can be a late report.
     public static let lateReport = Duration.seconds(2)
     /// The interval of two advertisements that show that a link is dead.
@@ -81,6 +83,9 @@ public struct RadioChoice {
     /// The devices that wait for a radio, or for the end of an attempt.
     var active: Set<BluetoothAddress> = []
     private var pending: [Step] = []
+    /// When the report of a missing bond ends, by device, unless the request is repeated before that. The caller repeats a request
+    /// at the end of its time limit.
+    private(set) var ending: [BluetoothAddress: Instant] = [:]
 
     /// Creates a choice among radios, none of which is usable yet.
     public init(radios count: Int) {
@@ -184,16 +189,17 @@ public struct RadioChoice {
     public mutating func connect(_ address: BluetoothAddress, at now: Instant) {
         guard tags[address, default: TagByRadios()].isIdle else { return }
         tags[address, default: TagByRadios()].begin(at: now)
+        ending[address] = nil
         active.insert(address)
     }
 
     /// Drop the link with a device, or the attempt to make one.
-    public mutating func disconnect(_ address: BluetoothAddress) {
+    public mutating func disconnect(_ address: BluetoothAddress, at now: Instant) {
         guard var tag = tags[address] else { return }
         switch tag.phase {
         case .idle: return
         case .waiting:
-            end(address, &tag)
+            end(address, &tag, at: now)
             pending.append(.end(address, nil))
         case .attempting(let radio, _, _), .linked(let radio, _): release(address, &tag, radio, .requested)
         case .releasing(let radio, _): tag.phase = .releasing(radio: radio, .requested)
@@ -220,6 +226,7 @@ public struct RadioChoice {
     public mutating func forget(_ address: BluetoothAddress) {
         guard var tag = tags[address] else { return }
         (tag.bonds, tag.refusedBonds, tag.isBondRequired, tag.lastRadio) = ([], [], false, nil)
+        if ending.removeValue(forKey: address) != nil { endMissingBond(address, &tag) }
         tags[address] = tag.isIdle ? nil : tag
     }
 
@@ -274,16 +281,16 @@ public struct RadioChoice {
             return .goesOn
         case .idle, .waiting: return .goesOn
         case .releasing(_, .isDead):
-            end(address, &tag)
+            end(address, &tag, at: now)
             return .ended(BluetoothError(.connectionFailed, text: "the link is dead: another radio receives the tag"))
         case .releasing(_, .forPairing):
-            end(address, &tag)
+            end(address, &tag, at: now)
             return .ended(.otherRadio("another radio is to be paired"))
         case .releasing(_, .forCheck):
-            end(address, &tag)
+            end(address, &tag, at: now)
             return .ended(.otherRadio("the bond of a radio is being checked"))
         case .releasing(_, .requested), .linked:
-            end(address, &tag)
+            end(address, &tag, at: now)
             return .ended(error.map { Self.curable($0, tag) })
         }
     }
@@ -324,12 +331,17 @@ public struct RadioChoice {
         pending.append(.release(address, radio))
     }
 
-    private mutating func end(_ address: BluetoothAddress, _ tag: inout TagByRadios) {
+    private mutating func end(_ address: BluetoothAddress, _ tag: inout TagByRadios, at now: Instant) {
         tag.phase = .idle
         active.remove(address)
         tag.receivedBefore.formUnion(tag.receptions.keys)
         tag.firstReceived = nil
-        endMissingBond(address, &tag)
+        guard tag.withoutBondSince != nil else { return }
+        if usableRadios.contains(where: { tag.isReceived(by: $0, at: now) }) {
+            ending[address] = now + Self.repetition
+        } else {
+            endMissingBond(address, &tag)
+        }
     }
 
     private mutating func endMissingBond(_ address: BluetoothAddress, _ tag: inout TagByRadios) {
@@ -344,7 +356,8 @@ public struct RadioChoice {
     private mutating func makeRoom() {
         guard tags.count >= Self.mostTags else { return }
         var removable: [(address: BluetoothAddress, last: Instant)] = []
-        for (address, tag) in tags where tag.isIdle && tag.bonds.isEmpty && !tag.isBondRequired {
+        for (address, tag) in tags
+        where tag.isIdle && tag.bonds.isEmpty && !tag.isBondRequired && ending[address] == nil {
             var last = Instant(sinceBoot: .zero)
             for reception in tag.receptions.values { last = max(last, reception.last) }
             removable.append((address, last))
@@ -369,8 +382,19 @@ public struct RadioChoice {
             advance(address, &tag, at: now)
             store(tag, address)
         }
+        endReports(at: now)
         defer { pending = [] }
         return pending
+    }
+
+    /// Ends the reports whose request was not repeated.
+    private mutating func endReports(at now: Instant) {
+        for address in ending.filter({ $0.value <= now }).keys.sorted(by: { $0.description < $1.description }) {
+            ending[address] = nil
+            guard var tag = tags[address] else { continue }
+            endMissingBond(address, &tag)
+            store(tag, address)
+        }
     }
 
     /// Returns the actions to perform now because a device was received. Those of other devices may be due later.
@@ -416,7 +440,7 @@ public struct RadioChoice {
             pending.append(.connect(address, radio))
         case .end:
             let error = tag.lastError
-            end(address, &tag)
+            end(address, &tag, at: now)
             pending.append(.end(address, error))
         case .wait: break
         }

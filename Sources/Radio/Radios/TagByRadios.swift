@@ -121,7 +121,7 @@ struct TagByRadios {
     mutating func begin(at now: Instant) {
         phase = .waiting
         requestedAt = now
-        (failed, lastError, withoutBondSince, deadSince) = ([], nil, nil, nil)
+        (failed, lastError, deadSince) = ([], nil, nil)
         firstReceived = receptions.values.filter { $0.isFresh && now - $0.last < RadioChoice.memory }.map(\.last).min()
     }
 

@@ -100,7 +100,7 @@ private struct House {
             if tags[index].isWanted {
                 choice.connect(ChoiceBench.address(index), at: now)
             } else {
-                choice.disconnect(ChoiceBench.address(index))
+                choice.disconnect(ChoiceBench.address(index), at: now)
             }
         }
     }

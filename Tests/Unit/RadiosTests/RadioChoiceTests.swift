@@ -95,7 +95,7 @@ struct RadioChoiceTests {
         #expect(bench.steps() == [.noBond(bench.tag, receivedBy: []), .connect(bench.tag, 1)])
     }
 
-    @Test("The report of a missing bond ends with the request to connect")
+    @Test("The report of a missing bond ends with the request to connect, unless that is repeated at once")
     func missingBondEnds() {
         var bench = ChoiceBench()
         bench.choice.requireBond(with: bench.tag)
@@ -104,8 +104,48 @@ struct RadioChoiceTests {
         _ = bench.steps()
         bench.wait(.seconds(5))
         #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
-        bench.choice.disconnect(bench.tag)
+        bench.choice.disconnect(bench.tag, at: bench.now)
+        #expect(bench.steps() == [.end(bench.tag, nil)])
+        bench.connect(bench.tag)
+        bench.wait(.seconds(3))
+        bench.receive(bench.tag, -50, by: 0)
+        #expect(bench.steps() == [])
+        bench.choice.disconnect(bench.tag, at: bench.now)
+        #expect(bench.steps() == [.end(bench.tag, nil)])
+        #expect(bench.choice.deadline(at: bench.now) == bench.now + .seconds(2))
+        bench.wait(.seconds(2))
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [])])
+        #expect(bench.choice.ending.isEmpty)
+    }
+
+    @Test("The report of a missing bond does not outlast the request if no radio receives the tag any more")
+    func missingBondOfAbsentTag() {
+        var bench = ChoiceBench()
+        bench.choice.requireBond(with: bench.tag)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        _ = bench.steps()
+        bench.wait(.seconds(5))
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        bench.wait(.seconds(10))
+        bench.choice.disconnect(bench.tag, at: bench.now)
         #expect(bench.steps() == [.noBond(bench.tag, receivedBy: []), .end(bench.tag, nil)])
+    }
+
+    @Test("The report of a missing bond ends when the tag is forgotten after its request")
+    func missingBondOfForgottenTag() {
+        var bench = ChoiceBench()
+        bench.choice.requireBond(with: bench.tag)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -50, by: 0)
+        _ = bench.steps()
+        bench.wait(.seconds(5))
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        bench.choice.disconnect(bench.tag, at: bench.now)
+        #expect(bench.steps() == [.end(bench.tag, nil)])
+        bench.choice.forget(bench.tag)
+        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [])])
+        #expect(bench.choice.deadline(at: bench.now) == nil)
     }
 
     @Test("A tag without any bond is connected by the radio that receives it best")
@@ -459,14 +499,14 @@ struct RadioChoiceTests {
     func withdrawn() {
         var bench = ChoiceBench()
         bench.connect(bench.tag)
-        bench.choice.disconnect(bench.tag)
+        bench.choice.disconnect(bench.tag, at: bench.now)
         #expect(bench.steps() == [.end(bench.tag, nil)])
         bench.connect(bench.tag)
         bench.receive(bench.tag, -50, by: 0)
         bench.wait(.milliseconds(200))
         #expect(bench.steps() == [.connect(bench.tag, 0)])
-        bench.choice.disconnect(bench.tag)
-        bench.choice.disconnect(bench.tag)
+        bench.choice.disconnect(bench.tag, at: bench.now)
+        bench.choice.disconnect(bench.tag, at: bench.now)
         #expect(bench.steps() == [.release(bench.tag, 0)])
         #expect(bench.choice.disconnected(bench.tag, by: 0, nil, at: bench.now) == .ended(nil))
         #expect(bench.choice.disconnected(bench.tag, by: 0, nil, at: bench.now) == .goesOn)
