@@ -300,7 +300,10 @@ public final class RadioCentral: Central {
     private func handle(_ event: CentralEvent, from radio: Int) {
         switch event {
         case .notified(let address, _, _), .written(let address), .characteristicsDiscovered(let address, _),
-            .mtuChanged(let address, _), .subscribed(let address, _), .pairFailed(let address, _):
+            .mtuChanged(let address, _), .pairFailed(let address, _):
+            report(event, of: address, radio)
+        case .subscribed(let address, _):
+            if owners[address] == radio, choice.accepted(address, by: radio) { reportBond(with: address, radio) }
             report(event, of: address, radio)
         case .writeFailed(let address, let error):
             report(.writeFailed(address, refused(address, radio, error)), of: address, radio)
@@ -340,8 +343,13 @@ public final class RadioCentral: Central {
     private func refused(_ address: BluetoothAddress, _ radio: Int, _ error: BluetoothError) -> BluetoothError {
         guard error.code == .authenticationFailed, owners[address] == radio else { return error }
         let error = choice.refused(address, by: radio, error)
-        onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
+        reportBond(with: address, radio)
         return error
+    }
+
+    /// A device has refused the bond of a radio, or accepts it again.
+    private func reportBond(with address: BluetoothAddress, _ radio: Int) {
+        onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
     }
 
     private func connected(_ address: BluetoothAddress, _ radio: Int) {
@@ -358,9 +366,7 @@ public final class RadioCentral: Central {
         let isLost = members[radio].unit.state != .poweredOn || error?.code == .poweredOff
         let outcome = choice.disconnected(address, by: radio, error, isRadioLost: isLost, at: now())
         later.request()
-        if error?.code == .authenticationFailed {
-            onChange?(.bonds(radio: members[radio].name, bonds[radio], changed: [address]))
-        }
+        if error?.code == .authenticationFailed { reportBond(with: address, radio) }
         guard case .ended(let error) = outcome else { return }
         if let error, !isLost { remember(End(address: address, radio: radio, at: now(), error: error)) }
         onEvent?(.disconnected(address, isLost && hasOther(than: radio) ? error.map { lost(radio, $0) } : error))

@@ -305,6 +305,14 @@ public struct RadioChoice {
         return Self.curable(error, tag)
     }
 
+    /// A device has accepted an access over the link of a radio, and with it the radio's bond.
+    ///
+    /// - Returns: whether it had refused that bond before.
+    public mutating func accepted(_ address: BluetoothAddress, by radio: Int) -> Bool {
+        guard let tag = tags[address], tag.radio == radio, tag.pairing?.isCheck ?? true else { return false }
+        return tags[address]?.refusedBonds.remove(radio) != nil
+    }
+
     /// Notes a radio whose bond the device does not accept.
     private static func refusesBond(_ error: BluetoothError, _ tag: inout TagByRadios, _ radio: Int) -> Bool {
         guard error.code == .authenticationFailed, tag.pairing?.isCheck ?? true, tag.bonds.contains(radio) else {

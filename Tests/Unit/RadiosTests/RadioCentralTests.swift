@@ -212,6 +212,26 @@ struct RadioCentralTests {
         }
     }
 
+    @Test("A check of a bond that the tag accepts makes its radio a candidate again, and is reported")
+    func acceptedBond() async throws {
+        try await onLoop {
+            let stage = Stage()
+            for unit in [stage.hall, stage.loft] { unit.report(.bonds([stage.tag])) }
+            await stage.link()
+            let refusal = BluetoothError(.authenticationFailed, text: "key missing")
+            stage.loft.report(.disconnected(stage.tag, refusal))
+            #expect(stage.central.receptions(of: stage.tag).map(\.isBonded) == [true, false])
+            stage.central.perform(.checkBond(stage.tag, radio: "loft"))
+            await stage.link()
+            let count = stage.changes.count
+            let uuid = try #require(BluetoothUUID("d2f2b8d0-d165-445c-b0e1-2d6b642ec57b"))
+            for _ in 0..<2 { stage.loft.report(.subscribed(stage.tag, uuid)) }
+            stage.central.perform(.endPairing(stage.tag))
+            #expect(stage.central.receptions(of: stage.tag).map(\.isBonded) == [true, true])
+            #expect(stage.changes[count...] == [.bonds(radio: "loft", [stage.tag], changed: [stage.tag])])
+        }
+    }
+
     @Test("A tag that was paired needs a bond, also while the radio with its bond is away")
     func awayBond() async throws {
         try await onLoop {

@@ -243,6 +243,27 @@ struct RadioChoiceTests {
         #expect(bench.steps() == [.connect(bench.tag, 0)])
     }
 
+    @Test("An access that the tag accepts makes a radio a candidate again whose bond was refused")
+    func acceptedAgain() {
+        var bench = ChoiceBench()
+        for radio in 0...1 { bench.choice.setBonds([bench.tag], of: radio) }
+        bench.haveLinked(bench.tag, by: 0)
+        _ = bench.down(bench.tag, by: 0, .authenticationFailed)
+        #expect(bench.choice.refusedBonds(of: bench.tag) == [0])
+        bench.choice.beginCheck(bench.tag, with: 0)
+        bench.connect(bench.tag)
+        bench.receive(bench.tag, -30, by: 0)
+        bench.wait(.milliseconds(200))
+        #expect(bench.steps() == [.connect(bench.tag, 0)])
+        bench.up(bench.tag, by: 0)
+        #expect(bench.choice.refusedBonds(of: bench.tag) == [0], "a link alone says nothing about the bond")
+        let isAccepted = bench.choice.accepted(bench.tag, by: 0)
+        let isAcceptedAgain = bench.choice.accepted(bench.tag, by: 0)
+        #expect(isAccepted && !isAcceptedAgain)
+        bench.choice.endPairing(bench.tag, bondedBy: nil)
+        #expect(bench.choice.receptions(of: bench.tag).map(\.isBonded) == [true, true])
+    }
+
     // MARK: Score
 
     @Test("The signal strength is smoothed: one value of several counts 0.3")
