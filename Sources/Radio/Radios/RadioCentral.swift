@@ -171,6 +171,11 @@ public final class RadioCentral: Central {
         }
     }
 
+    /// The address of the adapter of a radio; nil if it is unknown.
+    public func controller(of radio: String) -> BluetoothAddress? {
+        members.firstIndex { $0.name == radio }.flatMap { adapter(of: $0)?.address }
+    }
+
     /// The radio that is connected with a device, or else receives it best, with its adapter; nil if there is none.
     public func radio(of address: BluetoothAddress) -> (name: String, adapter: String?)? {
         guard let index = choice.linkedRadio(of: address) ?? choice.bestReceiver(of: address, at: now()) else {

@@ -22,6 +22,26 @@ struct ProxyRadioTests {
         #expect(radio.takeEffects().events == [.adaptersChanged([adapter]), .bonds([one]), .stateChanged(.poweredOn)])
     }
 
+    @Test("uses the bonds of its controller, whatever name and address the proxy had before")
+    func identity() throws {
+        let (first, second) = ("AA:BB:CC:DD:EE:01", "AA:BB:CC:DD:EE:02")
+        let controller = try #require(BluetoothAddress(first))
+        func bonds(_ radio: inout ProxyRadio, of controller: String) -> [CentralEvent] {
+            var info = SessionBench.info
+            info.bluetoothAddress = controller
+            radio.opened(info, at: Instant(sinceBoot: .zero))
+            defer { radio.closed(.resetting, BluetoothError(.connectionFailed, text: "")) }
+            return radio.takeEffects().events.filter { if case .bonds = $0 { true } else { false } }
+        }
+        var swapped = ProxyRadio(name: "loft", bonds: [one], bondsByController: [controller: [two]])
+        #expect(bonds(&swapped, of: first) == [.bonds([two])])
+        #expect(bonds(&swapped, of: second) == [.bonds([])], "another proxy")
+        #expect(bonds(&swapped, of: first) == [.bonds([two])])
+        var former = ProxyRadio(name: "loft", bonds: [one])
+        #expect(bonds(&former, of: "") == [.bonds([one])])
+        #expect(bonds(&former, of: first) == [.bonds([one])], "a file without addresses")
+    }
+
     // MARK: Scanning
 
     @Test("reports devices of the scanned service, completed by their scan responses")

@@ -55,7 +55,8 @@ extension RadioCentral: @LoopActor BridgeCentral {
             let log = log.with(.radio, radio.name)
             let unit: any RadioUnit =
                 if let proxy = radio.proxy {
-                    ESPHomeCentral(proxy, bonds: bonds.addresses(of: radio.name), log: log)
+                    ESPHomeCentral(
+                        proxy, bonds: bonds.addresses(of: radio.name), bondsByController: bonds.byController, log: log)
                 } else {
                     BlueZCentral(
                         busAddress: radio.busAddress(here: bus), adapter: .init(radio.adapter.text),

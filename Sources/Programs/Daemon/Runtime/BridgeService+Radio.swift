@@ -176,7 +176,7 @@ extension BridgeService {
                 if let tag = manager.tag(at: address) { reportReceptions(of: tag, at: address) }
             }
             guard configuration.bluetooth.radios?.first(where: { $0.name == radio })?.proxy != nil else { return }
-            runs.keep(addresses, of: radio)
+            runs.keep(addresses, of: radio, controller: central.radios?.controller(of: radio))
         }
     }
 

@@ -48,9 +48,9 @@ final class RunStore {
     var proxyBonds: ProxyBonds { runs.proxyBonds ?? ProxyBonds() }
 
     /// Stores the bonds of a proxy.
-    func keep(_ bonds: Set<BluetoothAddress>, of radio: String) {
+    func keep(_ bonds: Set<BluetoothAddress>, of radio: String, controller: BluetoothAddress? = nil) {
         var all = proxyBonds
-        all.set(bonds, of: radio)
+        all.set(bonds, of: radio, controller: controller)
         guard all != proxyBonds else { return }
         runs.proxyBonds = all
         EventLoop.shared.begin { await self.save() }

@@ -50,10 +50,13 @@ extension StoredRuns {
     }
 }
 
-/// The bonds of ESPHome proxies, by the name of the radio. A proxy has no list of them.
+/// The bonds of ESPHome proxies, by the name of the radio, and by the address of the proxy's controller. A proxy has no list of them.
+///
+/// The name is used for a controller that has no bonds yet: that of a file of an earlier version, or of a proxy that does not send its
+/// address. No name contains a colon.
 package struct ProxyBonds: Encodable, Hashable, Sendable {
-    /// Maximum number of radios.
-    static let most = 32
+    /// Maximum number of names and addresses.
+    static let most = 64
 
     private var addresses: [String: [String]] = [:]
 
@@ -65,10 +68,22 @@ package struct ProxyBonds: Encodable, Hashable, Sendable {
         Set((addresses[radio] ?? []).compactMap { BluetoothAddress($0) })
     }
 
+    /// The devices that proxies have a bond with, by the address of the proxy's controller.
+    var byController: [BluetoothAddress: Set<BluetoothAddress>] {
+        let pairs = addresses.keys.compactMap { key in BluetoothAddress(key).map { ($0, addresses(of: key)) } }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
     /// Sets the bonds of a proxy. If there are too many proxies, another one is dropped.
-    mutating func set(_ bonds: Set<BluetoothAddress>, of radio: String) {
-        addresses[radio] = bonds.isEmpty ? nil : bonds.map(\.description).sorted()
-        if addresses.count > Self.most { addresses[addresses.keys.sorted().first { $0 != radio } ?? radio] = nil }
+    mutating func set(_ bonds: Set<BluetoothAddress>, of radio: String, controller: BluetoothAddress? = nil) {
+        let (list, controller) = (bonds.map(\.description).sorted(), controller?.description)
+        addresses[radio] = bonds.isEmpty ? nil : list
+        if let controller { addresses[controller] = list }
+        while addresses.count > Self.most,
+            let other = addresses.keys.sorted().first(where: { $0 != radio && $0 != controller })
+        {
+            addresses[other] = nil
+        }
     }
 
     /// Encodes an object of lists.

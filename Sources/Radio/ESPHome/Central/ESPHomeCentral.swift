@@ -91,11 +91,15 @@ public final class ESPHomeCentral: Central {
     /// - Parameters:
     ///   - configuration: the proxy.
     ///   - bonds: the devices that the proxy has a bond with, as last reported by `bonds`: the proxy has no list of them.
+    ///   - bondsByController: the same of all proxies, by the addresses of their adapters. It takes precedence.
     ///   - log: the logger.
-    public init(_ configuration: Configuration, bonds: Set<BluetoothAddress> = [], log: Logger) {
+    public init(
+        _ configuration: Configuration, bonds: Set<BluetoothAddress> = [],
+        bondsByController: [BluetoothAddress: Set<BluetoothAddress>] = [:], log: Logger
+    ) {
         self.configuration = configuration
         self.log = log
-        radio = ProxyRadio(name: configuration.name, bonds: bonds)
+        radio = ProxyRadio(name: configuration.name, bonds: bonds, bondsByController: bondsByController)
     }
 
     /// The name of the radio, which is its adapter.

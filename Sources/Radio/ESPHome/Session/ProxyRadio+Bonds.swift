@@ -3,6 +3,18 @@ import Time
 
 /// Pairing, and what is known about bonds.
 extension ProxyRadio {
+    /// Uses the bonds of the proxy's controller. The proxy may have had another name or address before, or may replace another one.
+    mutating func identify(_ next: BluetoothAddress?) {
+        guard let next, next != controller else { return }
+        if let controller { bondsByController[controller] = bonds }
+        if let known = bondsByController[next] {
+            bonds = known
+        } else if controller != nil {
+            bonds = []
+        }
+        controller = next
+    }
+
     /// Pairs with a device. An existing bond is kept: a pairing that does not complete would erase it.
     mutating func pair(_ address: BluetoothAddress, at now: Instant) {
         guard isLinked(address) else { return report(.pairFailed(address, .notConnected)) }

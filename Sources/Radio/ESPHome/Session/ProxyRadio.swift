@@ -74,6 +74,10 @@ struct ProxyRadio: Sendable {
     var scanner = ScannerState.running
     /// The devices that this proxy has a bond with, as far as it is known: the proxy has no list.
     var bonds: Set<BluetoothAddress>
+    /// The address of the proxy's Bluetooth controller; nil if it is unknown.
+    var controller: BluetoothAddress?
+    /// The known bonds of proxies, by the address of their controllers.
+    var bondsByController: [BluetoothAddress: Set<BluetoothAddress>]
     var links: [BluetoothAddress: ProxyLink] = [:]
     /// The devices to connect, in the order of the requests.
     var order: [BluetoothAddress] = []
@@ -97,10 +101,15 @@ struct ProxyRadio: Sendable {
     ///
     /// - Parameters:
     ///   - name: the name in events.
-    ///   - bonds: the devices with a bond, as known from earlier runs.
-    init(name: String, bonds: Set<BluetoothAddress> = []) {
+    ///   - bonds: the devices with a bond, as known from earlier runs; for a proxy whose controller is unknown.
+    ///   - bondsByController: the known bonds of all proxies, by the address of their controllers.
+    init(
+        name: String, bonds: Set<BluetoothAddress> = [],
+        bondsByController: [BluetoothAddress: Set<BluetoothAddress>] = [:]
+    ) {
         self.name = name
         self.bonds = bonds
+        self.bondsByController = bondsByController
     }
 
     /// When to call ``timeReached(at:)``; nil if never.
@@ -167,6 +176,7 @@ struct ProxyRadio: Sendable {
         (isSubscribed, unusedSince) = (true, nil)
         fault = nil
         publishAdapters()
+        identify(BluetoothAddress(info.bluetoothAddress))
         report(.bonds(bonds))
         report(.stateChanged(.poweredOn))
         reportScanning()

@@ -68,6 +68,27 @@ struct RunStoreTests {
         }
     }
 
+    @Test("keep the bonds of proxies by their controllers, also after two radios have swapped their names")
+    func bondsByController() async throws {
+        let temporary = try ScratchFolder()
+        let folder = StateFolder(option: temporary.path + "/state", environment: [:])
+        let addresses = ["F0:00:00:00:00:01", "F0:00:00:00:00:02", "AA:BB:CC:DD:EE:01", "AA:BB:CC:DD:EE:02"]
+            .compactMap { BluetoothAddress($0) }
+        try #require(addresses.count == 4)
+        try await onLoop {
+            let store = RunStore(folder, log: Logger("state", to: MemorySink()))
+            _ = await store.begin("a", boot: "1")
+            store.keep([addresses[0]], of: "loft", controller: addresses[2])
+            store.keep([addresses[1]], of: "hall", controller: addresses[3])
+            store.keep([addresses[1]], of: "loft", controller: addresses[3])
+            store.keep([], of: "hall", controller: addresses[2])
+            let expected: [BluetoothAddress: Set<BluetoothAddress>] = [addresses[2]: [], addresses[3]: [addresses[1]]]
+            try await until("the file has them") { folder.loadRuns().proxyBonds?.byController == expected }
+            #expect(folder.loadRuns().proxyBonds?.addresses(of: "loft") == [addresses[1]])
+            #expect(folder.loadRuns().proxyBonds?.addresses(of: "hall") == [])
+        }
+    }
+
     @Test("are at most 8, with 8 boots each")
     func bounds() {
         var runs = StoredRuns()
