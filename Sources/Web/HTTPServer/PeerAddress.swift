@@ -42,6 +42,23 @@ public enum PeerAddress {
         return Self.text(buffer) + "/64" + zone
     }
 
+    /// Whether an address belongs to this host or to a private network: a loopback, private, link-local or unique local address.
+    /// Sources: RFC 1122, 1918, 3927, 4193 and 4291.
+    public static func isPrivate(_ text: String) -> Bool {
+        var four = in_addr()
+        if inet_pton(AF_INET, text, &four) == 1 {
+            switch withUnsafeBytes(of: four, { ($0[0], $0[1]) }) {
+            case (127, _), (10, _), (172, 16...31), (192, 168), (169, 254): return true
+            default: return false
+            }
+        }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &six) == 1 else { return false }
+        let bytes = withUnsafeBytes(of: six) { Array($0) }
+        return bytes[0] & 0xFE == 0xFC || bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+            || bytes == Array(repeating: 0, count: 15) + [1]
+    }
+
     private static func text(_ buffer: [CChar]) -> String {
         String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

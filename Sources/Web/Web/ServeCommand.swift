@@ -136,6 +136,9 @@ private struct Plan: Sendable {
         if let metrics, let path = settings.metricsSocket, metrics.path != path {
             log.warning("metrics_socket of web.yaml is not used: the socket unit has another", [(.path, path)])
         }
+        if settings.isBehindProxy, !WebSettings.isLoopback(socket.address) {
+            log.warning("hosts of private networks can connect without the proxy", [(.endpoint, address)])
+        }
         log.notice("serving", [(.version, Version.current), (.endpoint, address)])
         if let path = metrics?.path { log.notice("serving metrics", [(.path, path)]) }
         sd_notify(0, "READY=1")
@@ -147,11 +150,15 @@ private struct Plan: Sendable {
         return true
     }
 
-    private var page: PageServer {
+    private var rules: AccessRules {
         var rules = AccessRules()
         rules.authentication = settings.isIngress ? .ingress : settings.users.isEmpty ? .link : .users
         rules.isBehindProxy = settings.isBehindProxy
         rules.trustedOrigins = Set(settings.trustedOrigins)
+        return rules
+    }
+
+    private var page: PageServer {
         let users = settings.users.compactMap { user in
             Role(rawValue: user.role).map { PageServer.User(name: user.name, hash: user.password.value, role: $0) }
         }
@@ -164,8 +171,8 @@ private struct Plan: Sendable {
     private var server: HTTPServerConfiguration {
         var configuration = HTTPServerConfiguration()
         configuration.tls = tls
-        let isProxied = settings.isBehindProxy || settings.isIngress
-        configuration.isSharedAddress = { isProxied || WebSettings.isLoopback($0) }
+        let (rules, isIngress) = (rules, settings.isIngress)
+        configuration.isSharedAddress = { isIngress || rules.isProxy($0) || WebSettings.isLoopback($0) }
         return configuration
     }
 

@@ -32,6 +32,18 @@ struct ConnectionTableTests {
         return first + table.takeUnused()
     }
 
+    @Test(
+        "loopback, private, link-local and unique local addresses are private",
+        arguments: [
+            ("127.0.0.1", true), ("10.1.2.3", true), ("172.16.0.1", true), ("172.31.255.255", true),
+            ("192.168.1.5", true), ("169.254.0.9", true), ("::1", true), ("fd00::5", true), ("fe80::1%eth0", true),
+            ("172.32.0.1", false), ("172.15.0.1", false), ("192.0.2.1", false), ("11.0.0.1", false),
+            ("2001:db8::1", false), ("fec0::1", false), ("::", false), ("::2", false), ("", false), ("10.1", false),
+        ])
+    func privateAddress(address: String, isPrivate: Bool) {
+        #expect(PeerAddress.isPrivate(address) == isPrivate)
+    }
+
     @Test("accepts eight connections of one address, and of others")
     func perAddress() {
         var table = Self.table(busy: [("192.0.2.1", 8)])

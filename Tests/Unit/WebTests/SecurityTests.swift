@@ -288,6 +288,23 @@ struct SecurityTests {
         #expect(attempt("10.0.0.6", &direct) == "429 locked")
     }
 
+    @Test("X-Forwarded-For and X-Forwarded-Host of a peer outside of private networks don't count")
+    func forwardedByStranger() {
+        var scene = Scene { $0.isBehindProxy = true }
+        func attempt(_ number: Int, _ peer: String, _ scene: inout Scene) -> String {
+            let body = Array(#"{"user":"a","password":"x"}"#.utf8)
+            return scene.answer(.post("/login", body: body, ["x-forwarded-for": "192.0.2.\(number)"], peer: peer))
+        }
+        for number in 1...5 { #expect(attempt(number, "198.51.100.1", &scene) == "check") }
+        #expect(attempt(6, "198.51.100.1", &scene) == "429 locked")
+        for number in 1...6 { #expect(attempt(number, "172.17.0.2", &scene) == "check") }
+        let session = scene.session(.admin).merging(
+            ["origin": "https://page.example", "x-forwarded-host": "page.example"]) { $1 }
+        #expect(
+            scene.answer(.post("/publish", body: Array("{}".utf8), session, peer: "198.51.100.1"))
+                == "403 wrong_origin")
+    }
+
     @Test("an unknown user takes as long as a known one, and gets no session")
     func unknownUser() {
         var scene = Scene()

@@ -1,3 +1,4 @@
+import HTTPServer
 import Text
 
 /// How users identify themselves.
@@ -18,7 +19,7 @@ struct AccessRules: Hashable, Sendable {
 
     /// How users identify themselves.
     var authentication = Authentication.link
-    /// Whether a reverse proxy is in front, whose `X-Forwarded-For` and `X-Forwarded-Host` count.
+    /// Whether a reverse proxy is in front, whose `X-Forwarded-For` and `X-Forwarded-Host` count; see ``isProxy(_:)``.
     var isBehindProxy = false
     /// Origins other than the request's own host that may send a `POST`, such as `https://home.example`.
     var trustedOrigins: Set<String> = []
@@ -46,17 +47,21 @@ struct AccessRules: Hashable, Sendable {
     }
 
     /// Returns whether the origin of a `POST` is the page itself or a trusted one.
-    func trusts(_ headers: [String: String]) -> Bool {
+    func trusts(_ headers: [String: String], from peer: String) -> Bool {
         guard let origin = headers["origin"], let host = RequestHeaders.host(ofOrigin: origin) else { return false }
         if trustedOrigins.contains(origin.lowercased()) { return true }
         var own = [headers["host"]]
-        if isBehindProxy || authentication == .ingress { own.append(headers["x-forwarded-host"]) }
+        if isProxy(peer) || authentication == .ingress { own.append(headers["x-forwarded-host"]) }
         return own.contains { $0?.lowercased() == host }
     }
 
+    /// Returns whether a peer can be the reverse proxy: it is on this host or in a private network. Other peers could send any
+    /// address in `X-Forwarded-For`.
+    func isProxy(_ peer: String) -> Bool { isBehindProxy && PeerAddress.isPrivate(peer) }
+
     /// The address that wrong passwords are counted for.
     func address(peer: String, headers: [String: String]) -> String {
-        guard isBehindProxy else { return peer }
+        guard isProxy(peer) else { return peer }
         return RequestHeaders.lastForwarded(headers["x-forwarded-for"]) ?? peer
     }
 }

@@ -131,7 +131,7 @@ struct PageServer {
         case ("POST", _): return .respond(.error(404, "not_found", "There is no such page."))
         default: return .respond(.methodNotAllowed("GET, HEAD, POST"))
         }
-        guard rules.trusts(request.headers) else {
+        guard rules.trusts(request.headers, from: request.peer) else {
             return .respond(.error(403, "wrong_origin", "The request does not come from this page."))
         }
         guard Self.isJSON(request.headers["content-type"]) else {
