@@ -89,6 +89,18 @@ public final class HTTPServer {
         run()
     }
 
+    /// Returns whether the library accepts a key and certificates as PEM texts. No socket is opened.
+    public nonisolated static func accepts(key: String, certificate: String) -> Bool {
+        // Without connections, no callback is called.
+        let daemon = microhttpd_start(
+            -1, acceptsConnection, handleRequest, requestCompleted, connectionChanged, requestBegan, nil, 1 << 15, 1, 1,
+            key,
+            certificate)
+        guard let daemon else { return false }
+        MHD_stop_daemon(daemon)
+        return true
+    }
+
     /// The number of connections.
     public var connectionCount: Int { table.count }
 

@@ -64,7 +64,7 @@ private struct Plan: Sendable {
         let passed = try ListeningSocket.passedByServiceManager()
         // Checked first, so that a refused address is never bound.
         if let refusal = settings.refusal(at: passed.tcp?.address ?? settings.address) { throw StartError(refusal) }
-        tls = try Self.tls(settings)
+        tls = try PageCertificate.read(settings)
         socket = try passed.tcp ?? ListeningSocket(address: settings.address, port: settings.port)
         isOtherSocket = passed.tcp.map { $0.address != settings.address || $0.port != settings.port } ?? false
         let isLink = settings.users.isEmpty && !settings.isIngress
@@ -85,19 +85,6 @@ private struct Plan: Sendable {
             return try ListeningSocket(path: path, group: settings.metricsSocketGroup)
         } catch {
             throw StartError("metrics_socket: \(error)")
-        }
-    }
-
-    private static func tls(_ settings: WebSettings) throws -> (key: String, certificate: String)? {
-        guard let certificate = settings.certificateFile, let key = settings.keyFile else { return nil }
-        return (key: try text(key), certificate: try text(certificate))
-    }
-
-    private static func text(_ file: String) throws -> String {
-        do throws(FileError) {
-            return String(decoding: try FileContents(path: file, limit: 1 << 20).bytes, as: UTF8.self)
-        } catch {
-            throw StartError("\(file) cannot be read: \(error.reason(for: file))")
         }
     }
 
@@ -187,8 +174,35 @@ private struct Plan: Sendable {
     }
 }
 
+/// The certificates and the private key of the page.
+enum PageCertificate {
+    /// Reads the files of `tls`; nil without them.
+    ///
+    /// - Throws: a text that says what is wrong and what to do.
+    static func read(_ settings: WebSettings) throws(StartError) -> (key: String, certificate: String)? {
+        guard let certificate = settings.certificateFile, let key = settings.keyFile else { return nil }
+        let tls = (
+            key: try text(key, "tls.key_file"), certificate: try text(certificate, "tls.certificate_file")
+        )
+        guard HTTPServer.accepts(key: tls.key, certificate: tls.certificate) else {
+            throw StartError(
+                "tls: \(certificate) and \(key) are not a certificate and its private key as PEM; "
+                    + "check that they belong together")
+        }
+        return tls
+    }
+
+    private static func text(_ file: String, _ path: String) throws(StartError) -> String {
+        do throws(FileError) {
+            return String(decoding: try FileContents(path: file, limit: 1 << 20).bytes, as: UTF8.self)
+        } catch {
+            throw StartError("\(path): \(file) cannot be read: \(error.reason(for: file))")
+        }
+    }
+}
+
 /// Why the page cannot start.
-private struct StartError: Error, CustomStringConvertible {
+struct StartError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }

@@ -51,7 +51,7 @@ struct OpenCommand: CommandAction, Hashable {
     }
 }
 
-/// `check-config`: checks the page's configuration without serving it.
+/// `check-config`: checks the page's configuration and its certificate without serving it.
 struct CheckPageCommand: CommandAction, Hashable {
     /// The page's configuration; nil: the default file.
     var web: String?
@@ -61,8 +61,15 @@ struct CheckPageCommand: CommandAction, Hashable {
         case .failure(let failure):
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .failed
-        case .success:
-            OutputChannel.standardOutput.write("\(DisplayText.escaped(web ?? WebSettings.defaultPath)): ok")
+        case .success(let settings):
+            let file = DisplayText.escaped(web ?? WebSettings.defaultPath)
+            do throws(StartError) {
+                _ = try PageCertificate.read(settings)
+            } catch {
+                OutputChannel.standardError.write("\(file): \(DisplayText.escaped(error.description))")
+                return .failed
+            }
+            OutputChannel.standardOutput.write("\(file): ok")
             return .done
         }
     }
