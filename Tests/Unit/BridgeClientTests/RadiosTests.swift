@@ -75,6 +75,28 @@ struct RadioListTests {
         #expect(setup.arguments.suffix(3) == ["--", "pi@hall.lan", RadioSetup.remote])
     }
 
+    @Test("setup uses the port of the SSH server in each of its commands")
+    func port() throws {
+        var ssh = RadioSettings.SSH(target: "pi@hall.lan")
+        ssh.port = 2222
+        let setup = RadioSetup(ssh)
+        #expect(setup.lines.contains { $0.contains("ssh-keyscan -p 2222 hall.lan |") })
+        #expect(setup.lines.contains { $0.contains("radios: [{ ssh: pi@hall.lan, port: 2222, identity_file: ") })
+        #expect(setup.arguments.suffix(5) == ["-p", "2222", "--", "pi@hall.lan", RadioSetup.remote])
+        let table = CommandTable(
+            program: ProgramDescription(name: "x", summary: "", details: [], sections: []),
+            commands: [RadiosCommand.row])
+        let parsed = try table.parse(["radios", "setup", "pi@hall.lan", "--port", "2222"])
+        guard case .command(let action as ClientAction) = parsed else {
+            Issue.record("another command")
+            return
+        }
+        #expect((action.command as? RadiosCommand)?.target == ssh)
+        for words in [["radios", "--port", "22"], ["radios", "setup", "hall", "--port", "0"]] {
+            #expect(throws: CommandLineError.self) { _ = try table.parse(words) }
+        }
+    }
+
     @Test("what setup runs on the other computer adds its line once, whatever the line contains")
     func remote() async throws {
         let folder = try ScratchFolder()

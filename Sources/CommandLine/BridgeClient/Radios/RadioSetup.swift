@@ -33,7 +33,7 @@ struct RadioSetup {
             "On this computer, make a key and read the host key:",
             "  sudo install -d -o jacquard2mqtt -m 700 \(folder)",
             "  sudo -u jacquard2mqtt ssh-keygen -q -t ed25519 -N '' -C jacquard2mqtt -f \(keyFile)",
-            "  ssh-keyscan \(ssh.host) | sudo tee -a \(ssh.knownHostsFile)",
+            "  ssh-keyscan \(ssh.port.map { "-p \($0) " } ?? "")\(ssh.host) | sudo tee -a \(ssh.knownHostsFile)",
             "On \(ssh.host), compare the fingerprint: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub",
             "In .ssh/authorized_keys of \(ssh.user ?? "your user") there, one line with the key of \(keyFile).pub:",
             "  \(publicKey.map(Self.line) ?? Self.line(of: "ssh-ed25519 ..."))",
@@ -52,7 +52,9 @@ struct RadioSetup {
     }
 
     /// The line of the configuration.
-    private var item: String { "  radios: [{ ssh: \(ssh.target), identity_file: \(keyFile) }]" }
+    private var item: String {
+        "  radios: [{ ssh: \(ssh.target), \(ssh.port.map { "port: \($0), " } ?? "")identity_file: \(keyFile) }]"
+    }
 
     private var publicKey: String? {
         guard let file = try? FileContents(path: keyFile + ".pub", limit: 4096) else { return nil }

@@ -37,6 +37,8 @@ struct RadiosCommand: ClientCommand {
 
     private static let runOption = OptionDescription(
         name: "--run", value: nil, details: ["With setup: do it now. ssh may ask for a password."])
+    private static let portOption = OptionDescription(
+        name: "--port", value: "PORT", details: ["With setup: the port of the SSH server there, if it is not 22."])
 
     static let row = Command<any CommandAction>(
         name: "radios",
@@ -48,22 +50,25 @@ struct RadiosCommand: ClientCommand {
             "setup USER@HOST prints how to make BlueZ of another computer a radio: a key",
             "that can do nothing but this. With --run it does so; run it as root.",
         ],
-        options: [.config, .json, .color, runOption],
+        options: [.config, .json, .color, portOption, runOption],
         operands: [.optional("ACTION", .words(["setup"])), .optional("USER@HOST")],
         values: ["ACTION is setup."],
         json: [
             #"{"radios":[{"radio","adapter","address","state","tags","free_links","#,
             #""bonds","error"}]}; null is unknown. setup: {"authorized_keys","steps"}."#,
         ],
-        examples: ["radios", "radios setup pi@hall.lan", "radios setup pi@hall.lan --run"]
+        examples: ["radios", "radios setup pi@hall.lan", "radios setup pi@hall.lan --port 2222 --run"]
     ) { arguments throws(CommandLineError) in
         let action = try arguments.optionalOperand(0, "ACTION", ScalarRule<RadiosAction>.choice)
         let target = try arguments.optionalOperand(1, "USER@HOST", ScalarRule<String>.sshTarget)
         let runs = arguments.options[runOption.name] != nil
         guard (action == nil) == (target == nil) else { throw CommandLineError(message: "USER@HOST is missing") }
-        guard action != nil || !runs else { throw CommandLineError(message: "--run is for setup") }
-        return try ClientAction(
-            RadiosCommand(target: target.map { RadioSettings.SSH(target: $0) }, runs: runs), arguments)
+        var ssh = target.map { RadioSettings.SSH(target: $0) }
+        ssh?.port = try arguments.value(of: portOption, .integer(1...65535))
+        for option in [runOption, portOption] where action == nil && arguments.options[option.name] != nil {
+            throw CommandLineError(message: "\(option.name) is for setup")
+        }
+        return try ClientAction(RadiosCommand(target: ssh, runs: runs), arguments)
     }
 }
 
