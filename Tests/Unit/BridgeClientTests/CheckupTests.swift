@@ -152,6 +152,15 @@ struct CheckupTests {
         #expect(checkup.handle(.begin, at: Self.start) == [])
     }
 
+    @Test("says that the bridge has gone offline, which is not the owner's decision")
+    func bridgeOffline() {
+        var checkup = Self.checkup([Self.battery, Self.gesture])
+        _ = checkup.handle(.begin, at: Self.start)
+        #expect(checkup.handle(.bridgeOffline, at: Self.start) == [.done])
+        #expect(
+            checkup.findings.map(\.verdict) == [.skipped("the bridge is offline"), .skipped("the bridge is offline")])
+    }
+
     @Test("skips what needs a connection or gear that is not there")
     func obstacles() {
         let facts = CheckupFacts(["availability": "offline"])

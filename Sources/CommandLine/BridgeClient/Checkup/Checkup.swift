@@ -17,6 +17,8 @@ struct Checkup: Sendable {
         case deadlineReached
         /// The owner has ended the checkup.
         case interrupted
+        /// The bridge is offline.
+        case bridgeOffline
     }
 
     /// An action.
@@ -113,6 +115,9 @@ struct Checkup: Sendable {
         case (.waiting(let index, _, _), .interrupted), (.asking(let index, _), .interrupted),
             (.settling(let index, _), .interrupted):
             return end(from: index)
+        case (.waiting(let index, _, _), .bridgeOffline), (.asking(let index, _), .bridgeOffline),
+            (.settling(let index, _), .bridgeOffline):
+            return end(from: index, because: "the bridge is offline")
         default: return []
         }
     }
@@ -235,10 +240,10 @@ struct Checkup: Sendable {
     }
 
     /// Ends the checkup. The remaining steps are skipped, and changed settings are restored.
-    private mutating func end(from index: Int) -> [Action] {
+    private mutating func end(from index: Int, because reason: String = "the checkup was ended") -> [Action] {
         for step in steps.dropFirst(index) {
             findings.append(
-                CheckupFinding(name: step.name, title: step.title, verdict: .skipped("the checkup was ended")))
+                CheckupFinding(name: step.name, title: step.title, verdict: .skipped(reason)))
         }
         (state, deadline) = (.ended, nil)
         return repairs.sorted { $0.key < $1.key }.map { .send($0.key, $0.value) } + [.done]

@@ -1,3 +1,4 @@
+import Bridge
 import BrokerAccess
 import CommandLine
 import EventLoop
@@ -36,6 +37,11 @@ struct CheckupCommand: ClientCommand {
             system: ReportSources.system)
         try output?.finish(result.text)
         context.printer.show(document(result), result.table + (report.map { ["", "report: \($0)"] } ?? []))
+        if outcome.isBridgeOffline {
+            var failure = ClientFailure.bridgeOffline(context.topics.instance)
+            failure.isPrinted = true
+            throw failure
+        }
         try check(result.findings)
     }
 

@@ -22,6 +22,8 @@ final class CheckupRun {
     private var isRecording = false
     private var logLines: [String] = []
     private var checkup: Checkup
+    /// Whether the bridge has gone offline, which ends the checkup.
+    private(set) var isBridgeOffline = false
     /// The retained topics at the broker.
     private(set) var facts: RetainedFacts
 
@@ -116,7 +118,7 @@ final class CheckupRun {
 
     private func endRecording() async {
         if readsLog { session.publish(session.topics.request("log"), #"{"duration_s":0}"#) }
-        guard isRecording else { return }
+        guard isRecording, !isBridgeOffline else { return }
         session.publish(session.topics.request("gatt"), "stop")
         let end = Instant.now + Self.patience
         while collector.end == nil, let signal = await session.next(until: end) {
@@ -167,7 +169,9 @@ final class CheckupRun {
         collector.take(message)
         if message.topic == session.topics.log { takeLog(JSONValue(payload: message.payload)) }
         if message.topic == session.topics.state {
-            return message.payload == Array("offline".utf8) ? .interrupted : nil
+            guard session.isOffline(message) else { return nil }
+            isBridgeOffline = true
+            return .bridgeOffline
         }
         guard let (owner, rest) = session.topics.split(message.topic), owner == .tag(id) else { return nil }
         facts.take(message.topic, message.payload)
