@@ -66,6 +66,11 @@ enum RadioCheck {
         }
     }
 
+    /// The finding for a radio of BlueZ on another bus.
+    static func finding(_ facts: BluetoothFacts, of radio: RadioSettings, on place: String) -> Finding {
+        RadioResult(facts, radio, on: place).finding(of: radio)
+    }
+
     /// The proxies that another program has taken from the bridge, as its health says. An attempt to take one would
     /// disturb that program.
     static func taken(_ health: JSONValue?) -> [Finding] {
@@ -103,13 +108,23 @@ private struct RadioResult {
                 .failed, "bluetoothd does not run on \(place)",
                 ["on \(place): sudo apt install bluez", "on \(place): sudo systemctl enable --now bluetooth"])
         } else if let error = facts.callError {
-            self.init(
-                .failed, "bluetoothd on \(place) does not answer this user: \(error.description)",
-                ["on \(place): sudo adduser \(user) bluetooth", "sudo systemctl restart jacquard2mqtt"])
+            self.init(Self.refusal(error, on: place, user))
         } else {
             let finding = AdapterCheck.finding(facts, radio.adapter)
             self.init(finding.verdict, "\(finding.found) (\(place))", finding.remedies.map { "on \(place): \($0)" })
         }
+    }
+
+    /// bluetoothd on another bus does not answer. Only its bus decides which users may talk to it.
+    private static func refusal(_ error: DBusError, on place: String, _ user: String) -> Finding {
+        guard error.name.hasSuffix(".AccessDenied") else {
+            return Finding(
+                .radio, .failed, "bluetoothd on \(place) does not answer: \(error.description)",
+                remedies: ["on \(place): sudo systemctl restart bluetooth"])
+        }
+        return Finding(
+            .radio, .failed, "the bus of \(place) does not let \(user) talk to bluetoothd",
+            remedies: ["on \(place): sudo adduser \(user) bluetooth", "sudo systemctl restart jacquard2mqtt"])
     }
 
     init(_ result: Result<ProxyInfo, ProxyError>, _ proxy: ESPHomeCentral.Configuration) {

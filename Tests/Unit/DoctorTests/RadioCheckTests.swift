@@ -1,5 +1,7 @@
 import Bridge
+import DBus
 import EventLoop
+import Glibc
 import JSON
 import Logging
 import TestSupport
@@ -26,7 +28,7 @@ struct RadioCheckTests {
             (
                 255,
                 "No ED25519 host key is known for hall.lan and you have requested it\n"
-                    + "Host key verification failed.", "is not in /k", "radios setup pi@hall.lan"
+                    + "Host key verification failed.", "is not in /k", "radios setup pi@hall.lan --port 2222"
             ),
             (
                 255, "WARNING: UNPROTECTED PRIVATE KEY FILE!\npi@hall.lan: Permission denied (publickey).",
@@ -37,6 +39,10 @@ struct RadioCheckTests {
                 "this user cannot read", "sudo -u jacquard2mqtt"
             ),
             (255, "pi@hall.lan: Permission denied (publickey).", "does not accept the key", "radios setup pi@hall.lan"),
+            (
+                255, "Load key \"/etc/hostname\": error in libcrypto\npi@hall.lan: Permission denied (publickey).\n",
+                "does not accept the key", "radios setup pi@hall.lan"
+            ),
             (255, "ssh: Could not resolve hostname hall.lan: Name or service not known", "is unknown", "getent hosts"),
             (255, "ssh: connect to host hall.lan port 22: Connection refused", "Connection refused", "openssh-server"),
             (127, "sh: 1: systemd-stdio-bridge: not found", "no systemd-stdio-bridge", "apt install systemd"),
@@ -56,6 +62,34 @@ struct RadioCheckTests {
         ssh.identityFile = "/nonexistent/key"
         let refused = Subprocess.Ending(status: 255, errors: "pi@hall.lan: Permission denied (publickey).")
         #expect(SSHProblem(refused, ssh)?.text == "there is no key /nonexistent/key")
+    }
+
+    @Test("a key that this user may not read is not the other computer's fault")
+    func forbiddenKey() throws {
+        // The client prints the first line for a key in a folder of another user.
+        let errors =
+            "Warning: Identity file /etc/hostname not accessible: Permission denied.\n"
+            + "pi@hall.lan: Permission denied (publickey)."
+        let refused = Subprocess.Ending(status: 255, errors: errors)
+        let problem = try #require(SSHProblem(refused, Self.ssh, keyError: EACCES))
+        #expect(problem.text == "this user cannot read the key /etc/hostname")
+        #expect(problem.remedies.first == "sudo -u jacquard2mqtt jacquard2mqtt doctor")
+    }
+
+    @Test(
+        "bluetoothd of another computer that does not answer needs a group only if its bus refuses the user",
+        arguments: [
+            ("org.freedesktop.DBus.Error.AccessDenied", "does not let pi talk", "adduser pi bluetooth"),
+            ("org.freedesktop.DBus.Error.NoReply", "does not answer", "systemctl restart bluetooth"),
+        ])
+    func refusedCall(name: String, cause: String, remedy: String) {
+        var facts = BluetoothFacts()
+        facts.isServiceRunning = true
+        facts.callError = DBusError(.refused, name: name, text: "x")
+        let radio = RadioSettings(name: "hall", place: .ssh(Self.ssh))
+        let finding = RadioCheck.finding(facts, of: radio, on: "hall.lan")
+        #expect(finding.verdict == .failed && finding.found.contains(cause), "\(finding)")
+        #expect(finding.remedies.first == "on hall.lan: sudo \(remedy)")
     }
 
     @Test("without an adapter of this host, its checks are skipped; each radio has a finding")
