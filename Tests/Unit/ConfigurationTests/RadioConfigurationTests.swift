@@ -21,6 +21,23 @@ struct RadioConfigurationTests {
         #expect(try radios("[{adapter: hci1, name: hall}]") == [RadioSettings(name: "hall", adapter: .name("hci1"))])
     }
 
+    @Test("A variable of the environment holds adapters of this host, with commas between them")
+    func environment() throws {
+        let variable = "JACQUARD2MQTT_BLUETOOTH__RADIOS"
+        let read = readConfiguration("bluetooth: {radios: [{ssh: hall}]}", environment: [variable: "hci0, hci1"])
+        #expect(
+            try read.get().bluetooth.radios == [
+                RadioSettings(name: "hci0", adapter: .name("hci0")),
+                RadioSettings(name: "hci1", adapter: .name("hci1")),
+            ])
+        for (text, problem) in [
+            ("", "bluetooth.radios: "), ("hci0,ssh:pi@hall", "\"ssh:pi@hall\""), ("hci0,hci0", "two radios"),
+        ] {
+            let lines = errorLines("", environment: [variable: text])
+            #expect(lines.count == 1 && lines[0].hasPrefix("\(variable): ") && lines[0].contains(problem), "\(lines)")
+        }
+    }
+
     @Test("Another computer has a user, a host, a port and files; its name is the host")
     func ssh() throws {
         var expected = RadioSettings.SSH(target: "pi@hall.lan")

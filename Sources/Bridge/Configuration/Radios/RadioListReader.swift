@@ -9,7 +9,7 @@ struct RadioListReader {
     /// Returns the radios; nil if anything is wrong, which is reported.
     func read(_ node: ConfigurationNode, _ reader: inout KeyReader) -> [RadioSettings]? {
         let before = reader.findings.count
-        guard case .list(let items) = node.content else {
+        guard let items = items(of: node) else {
             if node.content != .unusable {
                 let allowed = "1 to \(RadioSettings.limit) items: \(Self.allowed)"
                 reader.findings.add("no list of radios", path: path, at: node.origin, allowed: allowed)
@@ -21,9 +21,10 @@ struct RadioListReader {
                 "a list of \(items.count)", path: path, at: node.origin, allowed: "1 to \(RadioSettings.limit) items")
             return nil
         }
+        let isText = if case .scalar = node.content { true } else { false }
         var radios: [RadioSettings] = []
         for (index, item) in items.enumerated() {
-            let itemPath = DisplayText.path(path, "\(index)")
+            let itemPath = isText ? path : DisplayText.path(path, "\(index)")
             guard let radio = radio(item, itemPath, &reader) else { continue }
             if let problem = Self.conflict(of: radio, with: radios) {
                 reader.findings.add(problem.text, path: itemPath, at: item.origin, allowed: problem.allowed)
@@ -31,6 +32,20 @@ struct RadioListReader {
             radios.append(radio)
         }
         return reader.findings.count == before ? radios : nil
+    }
+
+    /// The items of the list. An environment variable can hold adapters of this host only, with commas between them: the other
+    /// radios have keys.
+    private func items(of node: ConfigurationNode) -> [ConfigurationNode]? {
+        switch node.content {
+        case .list(let items): return items
+        case .scalar(let text, _):
+            guard case .variable = node.origin else { return nil }
+            return text.split(separator: ",", omittingEmptySubsequences: false).map {
+                ConfigurationNode(content: .scalar(text: ASCII.trimmed($0), isPlain: false), origin: node.origin)
+            }
+        case .section, .unusable: return nil
+        }
     }
 
     /// Two radios that cannot be told apart, or that would use one adapter.
