@@ -3,7 +3,7 @@
 //
 // A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
 
-import {age, connectsOnDemand, isWrong, span, stateText, words} from "./model.js";
+import {adapterName, age, connectsOnDemand, isWrong, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
@@ -125,10 +125,12 @@ function ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, no
 
 function adapter(bridge, tag) {
   if (!Array.isArray(bridge.adapter)) return finding("adapter", "adapter", "skipped", "not known");
-  const used = bridge.adapter.find(each => each.id === tag.connection?.adapter) ?? bridge.adapter.find(each => each.state === "powered_on") ?? bridge.adapter[0];
+  // Adapters of two hosts can have the same id.
+  const {adapter: id, radio} = tag.connection ?? {};
+  const used = bridge.adapter.find(each => (radio ? each.radio === radio : each.id === id)) ?? bridge.adapter.find(each => each.state === "powered_on") ?? bridge.adapter[0];
   if (!used) return finding("adapter", "adapter", "failed", "the bridge has none", "Plug one in, then: systemctl status bluetooth");
-  if (used.state === "powered_on") return finding("adapter", "adapter", "ok", `${used.id} is on`);
-  return finding("adapter", "adapter", "failed", `${used.id}: ${words(used.state)}`, "sudo rfkill unblock bluetooth", "bluetoothctl power on");
+  if (used.state === "powered_on") return finding("adapter", "adapter", "ok", `${adapterName(used)} is on`);
+  return finding("adapter", "adapter", "failed", `${adapterName(used)}: ${words(used.state)}`, "sudo rfkill unblock bluetooth", "bluetoothctl power on");
 }
 
 function ofTag(id, tag, isAdapterReady, now) {

@@ -1,7 +1,7 @@
 // A column per bridge: its health, adapters, tags and links.
 
 import {make, setText, isolated, replace, attempt} from "./elements.js";
-import {isWrong, span} from "./model.js";
+import {adapterName, isWrong, span} from "./model.js";
 
 // The most tags of a bridge that are listed.
 const mostLinks = 12;
@@ -31,7 +31,7 @@ export function fleetPage(root, {model}) {
     return [
       ["State", [online ? health.status ?? "online" : "offline"]],
       ["Problems", problems(health)],
-      ["Adapters", (bridge.adapter ?? []).map(adapter => `${adapter.id} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
+      ["Adapters", (bridge.adapter ?? []).map(adapter => `${adapterName(adapter)} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
       ["Version", [[info.version, info.bluez ? `BlueZ ${info.bluez}` : "", info.mqtt ? `MQTT ${info.mqtt}` : ""].filter(Boolean).join(", ")]],
       ["Running for", [online && info.started && !isWrong(Date.parse(info.started), now) ? span(now - Date.parse(info.started)) : ""]],
       ["Memory", [typeof health.rss_kb === "number" ? `${(health.rss_kb / 1000).toFixed(1)} MB` : ""]],

@@ -200,6 +200,11 @@ function parse(payload) {
   try { return JSON.parse(payload); } catch { return payload; }
 }
 
+// The adapter of a radio has the name of the radio: adapters of two hosts can have the same id.
+export function adapterName({id, radio}) {
+  return !radio || radio === id ? id : `${radio} (${id})`;
+}
+
 export function isLow(battery) {
   return typeof battery?.level === "number" && battery.level <= 20 && battery.charging !== true;
 }

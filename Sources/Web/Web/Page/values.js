@@ -50,7 +50,7 @@ const types = {
   tag: new Map(Object.entries({
     availability: text, touch_mode: text, rssi: number, led: anything,
     connection: object({
-      state: text, step: number, of: number, attempt: number, adapter: text, since: text, last_seen: text, retry_at: text, error,
+      state: text, step: number, of: number, attempt: number, adapter: text, radio: label, since: text, last_seen: text, retry_at: text, error,
     }),
     battery: object({level: number, charging: flag, time: text}),
     forecast: object({empty: text}),
@@ -69,7 +69,7 @@ const types = {
     health: object({
       status: label, problems: list(object({code: label, text: sentence})), rss_kb: number, broker_reconnects: number, dropped: number,
     }),
-    adapter: list(object({id: label, state: label, connected: number, discovering: flag})),
+    adapter: list(object({id: label, radio: label, state: label, connected: number, discovering: flag})),
     advertisement: object({serial: label, address: label, name: label, rssi: number, known: flag}),
     event: object({type: label, id: label, serial: label, adapter: label, text: sentence, time: text}),
     log: value => (isObject(value) ? {...fields(value), fields: fields(value.fields)} : undefined),
