@@ -124,7 +124,7 @@ struct MotionTable {
     }
 
     /// The quotient with all its digits.
-    private static func decimal(_ value: UInt64, _ divisor: UInt64) -> String {
+    static func decimal(_ value: UInt64, _ divisor: UInt64) -> String {
         "\(value / divisor).\(String(value % divisor + divisor).dropFirst())"
     }
 }

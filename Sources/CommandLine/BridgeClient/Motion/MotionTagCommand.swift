@@ -3,6 +3,7 @@ import BrokerAccess
 import CommandLine
 import EventLoop
 import JSON
+import JacquardProtocol
 import MQTT
 import MQTTTypes
 import Terminal
@@ -105,8 +106,8 @@ struct MotionTagCommand: ClientCommand {
             session.subscribe(to: [data, state])
             _ = try await session.ask(request, progress)
             progress.end()
-            if isCSV { context.printer.write(.standardOutput, "timestamp,ax,ay,az,gx,gy,gz") }
-            var first: Int64?
+            if isCSV { context.printer.write(.standardOutput, MotionTable.Columns.milliseconds.title) }
+            var first: UInt32?
             let end = Instant.now + .seconds(seconds + 5)
             while let signal = await session.next(until: end) {
                 switch signal {
@@ -132,15 +133,20 @@ struct MotionTagCommand: ClientCommand {
         }
     }
 
-    /// The samples of a message as lines, in the units of the sensor.
-    static func lines(_ document: JSONValue, _ first: inout Int64?) -> [String] {
-        let (ticks, step) = (document["ticks"]?.integer ?? 0, document["step"]?.integer ?? 0)
-        if first == nil { first = ticks }
+    /// The samples of a message as lines, with the columns of `imu parse --csv`: the time since the first sample, then g and degrees
+    /// per second. The tag's clock wraps around.
+    static func lines(_ document: JSONValue, _ first: inout UInt32?) -> [String] {
+        func ticks(_ key: String) -> UInt32 { UInt32(truncatingIfNeeded: document[key]?.integer ?? 0) }
+        let (ticks, step, configuration) = (ticks("ticks"), ticks("step"), IMUConfiguration())
+        let start = first ?? ticks
+        first = start
+        let units = [configuration.gPerUnit, configuration.degreesPerSecondPerUnit].flatMap { [$0, $0, $0] }
         return (document["accel_gyro"]?.elements ?? []).enumerated().map { index, sample in
-            let microseconds = (ticks - (first ?? 0) + Int64(index) * step) * 32
-            let fraction = String(microseconds.magnitude % 1000 + 1000).dropFirst()
-            let values = (sample.elements ?? []).map { $0.word ?? "" }
-            return (["\(microseconds / 1000).\(fraction)"] + values).joined(separator: ",")
+            let microseconds = MotionTable.microseconds(ticks &+ UInt32(index) &* step, since: start)
+            let values = zip(sample.elements ?? [], units).map { value, unit in
+                value.integer.map { "\(Double($0) * unit)" } ?? ""
+            }
+            return ([MotionTable.decimal(microseconds, 1000)] + values).joined(separator: ",")
         }
     }
 }
