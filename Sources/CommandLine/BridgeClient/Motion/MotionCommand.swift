@@ -46,9 +46,8 @@ enum MotionCommand {
         ],
         options: [
             .config, .json, csvOption, edgeImpulseOption, svgOption, secondsOption, rateOption, durationOption,
-            eraseOption,
-            .wait,
-        ],
+            eraseOption, .wait,
+        ] + idOptions.map(\.option),
         operands: [
             .required("ACTION", .words(Action.allCases.map(\.rawValue))), .required("TARGET", .tag), .optional("NAME"),
         ],
@@ -57,7 +56,7 @@ enum MotionCommand {
             Action.allCases.dropFirst(6).map(\.rawValue).joined(separator: ", ")
                 + ". TARGET is the tag's ID;",
             "for parse a file such as run-1.bin. NAME is a session.",
-            "It is for record, download and erase.",
+            "It is for record, download and erase, like the other texts of a session.",
         ],
         json: [
             #"parse: {"session","group","campaign","product","subject","accelerometer_hz","#,
@@ -89,6 +88,15 @@ enum MotionCommand {
         }
         if action != .status, action != .sessions { command.payload["action"] = .string(action.rawValue) }
         command.payload["session"] = name.map(JSONValue.string)
+        for (option, key) in idOptions {
+            guard let text = try arguments.value(of: option, .text(bytes: action == .record ? 30 : 128)) else {
+                continue
+            }
+            guard name != nil else {
+                throw CommandLineError(message: "\(option.name) is for record, download and erase")
+            }
+            command.payload[key] = .string(text)
+        }
         if let rate = try arguments.value(of: rateOption, .integer(25...1600)) {
             guard action == .record || action == .stream else {
                 throw CommandLineError(message: "--rate is for record and stream")
@@ -114,7 +122,8 @@ enum MotionCommand {
     private static func parse(_ arguments: ParsedArguments) throws(CommandLineError) -> any CommandAction {
         let file = try arguments.operand(1, "TARGET", .text(bytes: 4_095))
         guard arguments.operands.count == 2 else { throw CommandLineError(message: "parse takes no NAME") }
-        for option in [rateOption, durationOption, eraseOption] where arguments.options[option.name] != nil {
+        for option in [rateOption, durationOption, eraseOption] + idOptions.map(\.option)
+        where arguments.options[option.name] != nil {
             throw CommandLineError(message: "\(option.name) is not for parse")
         }
         let given = [csvOption, edgeImpulseOption, svgOption, .json].filter { arguments.options[$0.name] != nil }
@@ -142,6 +151,16 @@ enum MotionCommand {
         name: "--duration", value: "SECONDS", details: ["How long to stream, 1 to 3600 (default: 60)."])
     private static let eraseOption = OptionDescription(
         name: "--erase", value: nil, details: ["With download: erase the session on the tag afterwards."])
+    /// The texts of a session besides its name, with the keys of the command.
+    private static let idOptions: [(option: OptionDescription, key: String)] = [
+        "group", "campaign", "product", "subject",
+    ].map {
+        (
+            OptionDescription(
+                name: "--\($0)", value: $0.uppercased(), details: ["The \($0) of the session, as 1 to 30 bytes."]),
+            $0
+        )
+    }
     private static let csvOption = OptionDescription(
         name: "--csv", value: nil,
         details: ["Print timestamp (in ms), ax_g, ay_g, az_g, gx_dps, gy_dps, gz_dps."])

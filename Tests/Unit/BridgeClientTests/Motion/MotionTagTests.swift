@@ -1,10 +1,43 @@
+import CommandLine
 import JSON
+import Terminal
 import Testing
 
 @testable import BridgeClient
 
 @Suite("imu with a tag")
 struct MotionTagTests {
+    /// The command of a command line.
+    private static func command(_ words: [String]) throws -> MotionTagCommand {
+        let program = ProgramDescription(name: "jacquard2mqtt", summary: "", details: [], sections: [])
+        let table = CommandTable(program: program, commands: [MotionCommand.row])
+        guard case .command(let action as ClientAction) = try table.parse(["imu"] + words) else {
+            throw CommandLineError(message: "another command")
+        }
+        return try #require(action.command as? MotionTagCommand)
+    }
+
+    @Test("the texts of a session are keys of the command", arguments: ["record", "download", "erase"])
+    func identification(action: String) throws {
+        let options = ["--group", "g", "--campaign", "c", "--product", "p", "--subject", "s 1"]
+        #expect(
+            try Self.command([action, "003R", "run-1"] + options).payload == [
+                "action": .string(action), "session": "run-1", "group": "g", "campaign": "c", "product": "p",
+                "subject": "s 1",
+            ])
+    }
+
+    @Test(
+        "the texts of a session are for actions with a session",
+        arguments: [
+            ["stream", "003R", "--group", "g"], ["sessions", "003R", "--subject", "s"],
+            ["parse", "x.bin", "--product", "p"],
+            ["record", "003R", "run-1", "--group", String(repeating: "a", count: 31)],
+        ])
+    func refused(words: [String]) {
+        #expect(throws: CommandLineError.self) { _ = try Self.command(words) }
+    }
+
     @Test("a stream as CSV has the columns and units of a file")
     func units() {
         var first: UInt32?
