@@ -102,6 +102,8 @@ public enum Completion: Hashable, Sendable {
     ///
     /// They begin with the typed word, and have no characters that are special to a shell.
     case output(of: [String])
+    /// The first after this word, otherwise the second. Both are files, folders or the output of the program.
+    indirect case after(String, Completion, otherwise: Completion)
 }
 
 /// One row of a table of commands: its description, and how its arguments become a value.

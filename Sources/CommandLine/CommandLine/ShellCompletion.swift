@@ -21,7 +21,7 @@ extension ShellCompletion {
         lines += ["\(function)() {", "    local cur prev words cword", "    _init_completion -n = || return"]
         if let option = leadingOption { lines += bashReordering(option) }
         lines += valueCases
-        if printsWords { lines += operandCount }
+        if commands.contains(where: \.isPositional) { lines += operandCount }
         if let command = commands.first(where: \.isProgram) {
             lines += offer(for: command).map { "    " + $0 }
         } else {
@@ -82,17 +82,20 @@ extension ShellCompletion {
 
     /// The lines that complete an operand or the name of an option.
     private func offer(for command: CommandDescription) -> [String] {
-        guard let first = command.operands.first, case .output = first.completion else {
-            return offer(command.operands, command.options)
+        guard command.isPositional else { return offer(command.operands, command.options) }
+        var lines: [String] = []
+        for (index, operand) in command.operands.enumerated() where operand.completion != .none {
+            let isRun = operand.completion.isRun
+            let condition = (isRun ? "$cur != -* && " : "") + "$operand == \(index + 1)"
+            lines.append("\(lines.isEmpty ? "if" : "elif") [[ \(condition) ]]; then")
+            lines += (isRun ? [bash(operand.completion) ?? ""] : offer([operand], command.options)).map { "    " + $0 }
         }
-        let rest = offer(Array(command.operands.dropFirst()), command.options)
-        return ["if [[ $cur != -* && $operand == 1 ]]; then", "    \(bash(first.completion) ?? "")", "else"]
-            + rest.map { "    " + $0 } + ["fi"]
+        return lines + ["else", "    " + Self.offer(Self.words(of: command.options)), "fi"]
     }
 
     private func offer(_ operands: [OperandDescription], _ options: [OptionDescription]) -> [String] {
         let options = Self.words(of: options)
-        for completion in operands.map(\.completion) where completion.isPath {
+        for completion in operands.map(\.completion) where completion.isRun {
             let offer = Self.offer(options)
             return ["if [[ $cur == -* ]]; then", "    \(offer)", "else", "    \(bash(completion) ?? "")", "fi"]
         }
@@ -100,18 +103,14 @@ extension ShellCompletion {
             switch operand.completion {
             case .words(let words): words
             case .command: names
-            case .none, .file, .folder, .output: [String]()
+            case .none, .file, .folder, .output, .after: [String]()
             }
         }
         return [Self.offer(words + options)]
     }
 
-    /// Whether the program itself prints words for the first operand of a command.
-    private var printsWords: Bool {
-        commands.contains { command in
-            if case .output = command.operands.first?.completion { true } else { false }
-        }
-    }
+    /// Whether the program itself prints words for an operand of a command.
+    private var printsWords: Bool { commands.flatMap(\.operands).contains { $0.completion.isPrinted } }
 
     /// A function that offers the lines that the program prints. They come from the network, so the shell does not expand
     /// them.
@@ -146,6 +145,8 @@ extension ShellCompletion {
         case .words(let words): Self.offer(words)
         case .command: Self.offer(names)
         case .output(let words): "\(function)_print \(words.joined(separator: " "))"
+        case .after(let word, let first, let second):
+            "if [[ $prev == \(word) ]]; then \(bash(first) ?? ":"); else \(bash(second) ?? ":"); fi"
         }
     }
 
@@ -208,6 +209,8 @@ extension ShellCompletion {
         case .words(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(names.joined(separator: " ")))"
         case .output(let words): " \(function)_print \(words.joined(separator: " "))"
+        case .after(let word, let first, let second):
+            "{if [[ ${words[CURRENT-1]} == \(word) ]]; then \(zsh(first)); else\(zsh(second)); fi}"
         }
     }
 
@@ -239,11 +242,27 @@ extension ShellCompletion {
 }
 
 extension Completion {
-    /// Whether a shell offers files or folders.
-    fileprivate var isPath: Bool {
+    /// Whether a shell runs something for it, and does not choose from given words.
+    fileprivate var isRun: Bool {
         switch self {
-        case .file, .folder: true
-        case .none, .words, .command, .output: false
+        case .file, .folder, .output, .after: true
+        case .none, .words, .command: false
         }
+    }
+
+    /// Whether the program prints the words.
+    fileprivate var isPrinted: Bool {
+        switch self {
+        case .output: true
+        case .after(_, let first, let second): first.isPrinted || second.isPrinted
+        case .none, .file, .folder, .words, .command: false
+        }
+    }
+}
+
+extension CommandDescription {
+    /// Whether the completion of an operand depends on its position.
+    fileprivate var isPositional: Bool {
+        operands.contains { $0.completion.isPrinted || operands.count > 1 && $0.completion != .none }
     }
 }

@@ -27,7 +27,12 @@ struct BashCompletionTests {
             ("--config a.yaml led --pattern solid 00", "complete tags --config a.yaml -- 00"),
             ("battery --json $(false)", "complete tags -- $(false)"), ("battery 0001 --j", "--json"),
             ("record-traffic 00", "complete tag -- 00"),
-            ("record-traffic 0001 a", "files"),
+            ("record-traffic 0001 a", "files"), ("imu sto", "stop"), ("imu record 00", "complete tag -- 00"),
+            ("imu --rate 100 record 00", "complete tag -- 00"), ("imu record --g", "--group"),
+            ("imu record 0001 --g", "--group"), ("imu parse run", "files"), ("imu parse --cs", "--csv"),
+            ("imu record 0001 st", ""), ("modules 0001 del", "delete"), ("modules del", "complete tag -- del"),
+            ("modules 0001 delete IMU --j", "--json"), ("radios se", "setup"), ("radios setup --po", "--port"),
+            ("radios setup se", ""),
         ])
     func tags(typed: String, offered: String) {
         #expect(Self.offers(typed, Self.program) == offered)

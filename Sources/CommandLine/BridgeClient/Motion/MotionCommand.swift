@@ -49,7 +49,8 @@ enum MotionCommand {
             eraseOption, .wait,
         ] + idOptions.map(\.option),
         operands: [
-            .required("ACTION", .words(Action.allCases.map(\.rawValue))), .required("TARGET", .tag), .optional("NAME"),
+            .required("ACTION", .words(Action.allCases.map(\.rawValue))),
+            .required("TARGET", .after(Action.parse.rawValue, .file([]), otherwise: .tag)), .optional("NAME"),
         ],
         values: [
             "ACTION is one of " + Action.allCases.prefix(6).map(\.rawValue).joined(separator: ", ") + ",",
