@@ -18,12 +18,9 @@ struct PendingCommand: Sendable {
     /// The state of the tag that the command waits for; nil for a request to the bridge.
     let goal: TagGoal?
     let work: Work
-    /// Whether this bridge publishes the results. Another bridge that knows the tag publishes them until this bridge
-    /// sends the command.
-    var publishesResult: Bool
-    /// Whether the tag was connected here when the command arrived, or when it was sent: other bridges ignore it, and this
-    /// one must publish a result.
-    var isOnlyHere = false
+    /// Whether this bridge publishes the results in any case: the tag was connected here when the command arrived, or when it was
+    /// sent, so that other bridges ignore it. Otherwise another bridge that knows the tag may publish them.
+    var isOnlyHere: Bool
     /// The bridges that have not received the command: they have started since, or had no session.
     var unknownTo: Set<ExactText> = []
     /// The senders: the first one, and those that repeated the command while it was pending.
@@ -38,12 +35,12 @@ struct PendingCommand: Sendable {
     var retryAt: Instant?
 
     init(
-        token: UInt64, work: Work, publishesResult: Bool, requester: Requester, timeToLive: Duration, at now: Instant
+        token: UInt64, work: Work, isOnlyHere: Bool, requester: Requester, timeToLive: Duration, at now: Instant
     ) {
         self.token = token
         (tag, goal) = if case .tag(let tag, let request) = work { (tag, request.goal) } else { (nil, nil) }
         self.work = work
-        self.publishesResult = publishesResult
+        self.isOnlyHere = isOnlyHere
         requesters = [requester]
         self.timeToLive = timeToLive
         reachableUntil = now + timeToLive
@@ -63,27 +60,6 @@ struct PendingCommand: Sendable {
 
     /// Whether a reflex has given it.
     var isReflex: Bool { requesters.first?.isReflex ?? false }
-}
-
-/// A command that was left to another bridge, which may have died while the broker was away.
-struct LeftCommand: Sendable {
-    /// What to do if it is taken back.
-    enum Work: Sendable {
-        case execution(any TagRequest)
-        /// The command is invalid, and the other bridge should have said so.
-        case rejection(CommandFailure)
-    }
-
-    let work: Work
-    let tag: TagID
-    /// The other bridge.
-    let bridge: ExactText
-    /// The sender, and those that repeated the command.
-    let requesters: [Requester]
-    /// Until when it would have waited here for its tag.
-    let reachableUntil: Instant
-    /// Whether the other bridge has not received it: it has started since, or had no session.
-    var isUnknownElsewhere = false
 }
 
 /// The sender of a command: where its result is published, and what the result must contain.

@@ -15,8 +15,14 @@ struct PendingCommands: Sendable {
     var isBrokerConnected = false
 
     private(set) var pending: [PendingCommand] = []
-    /// The commands that were left to bridges without a proof that they live.
-    private var left: [LeftCommand] = []
+    /// The commands whose results other bridges publish.
+    var left = LeftCommands()
+    /// Whether other bridges are known, which may wait for a proof that this one lives.
+    var hasPeers = false
+    /// Until when it proves that it lives although no other bridge knows its tags.
+    private(set) var provesUntil: Instant?
+    /// When this bridge has to prove that it lived after the results that it has published.
+    private var proofDue: Instant?
     private var storedResults = StoredResults()
     /// The commands that other bridges may still have.
     var refused = RefusedCommands()
@@ -36,6 +42,8 @@ struct PendingCommands: Sendable {
     /// When the next timeout is due.
     var deadline: Instant? {
         var earliest: Instant?
+        earliest.lower(to: proofDue)
+        earliest.lower(to: left.deadline)
         // Iterates by index, and reads stored properties: an element, and a computed property, copies each command.
         for index in pending.indices {
             earliest.lower(to: pending[index].retryAt)
@@ -53,9 +61,15 @@ struct PendingCommands: Sendable {
 extension PendingCommands {
     /// Returns the stored result of a repeated command.
     mutating func storedResult(for requester: Requester, at now: Timestamp) -> [Publication]? {
-        guard let key = requester.key, let result = storedResults.result(for: key, at: now.instant) else { return nil }
+        guard let result = storedPayload(for: requester, at: now) else { return nil }
         traces.repeated(requester.trace, .stored)
+        planProof(of: requester, at: now.instant)
         return requester.publications(result)
+    }
+
+    /// Returns the stored result of a repeated command as a payload.
+    func storedPayload(for requester: Requester, at now: Timestamp) -> [UInt8]? {
+        requester.key.flatMap { storedResults.result(for: $0, at: now.instant) }
     }
 
     /// The most repetitions of pending commands, of all tags together. They take no room from other commands.
@@ -134,16 +148,15 @@ extension PendingCommands {
 
     /// Adds a command that waits for its tag.
     mutating func add(
-        _ request: any TagRequest, for tag: TagID, requester: Requester, publishesResult: Bool,
-        isOnlyHere: Bool = false, within timeToLive: Duration, at now: Timestamp
+        _ request: any TagRequest, for tag: TagID, requester: Requester, isOnlyHere: Bool,
+        within timeToLive: Duration, at now: Timestamp
     ) {
         lastToken += 1
         traces.accepted(requester.trace)
-        var command = PendingCommand(
-            token: lastToken, work: .tag(tag, request), publishesResult: publishesResult, requester: requester,
-            timeToLive: timeToLive, at: now.instant)
-        command.isOnlyHere = isOnlyHere
-        pending.append(command)
+        pending.append(
+            PendingCommand(
+                token: lastToken, work: .tag(tag, request), isOnlyHere: isOnlyHere, requester: requester,
+                timeToLive: timeToLive, at: now.instant))
     }
 
     /// Adds a request to the bridge, which waits until ``sent(_:respondedWithin:at:)``.
@@ -155,7 +168,7 @@ extension PendingCommands {
         lastToken += 1
         pending.append(
             PendingCommand(
-                token: lastToken, work: .bridge(request), publishesResult: true, requester: requester,
+                token: lastToken, work: .bridge(request), isOnlyHere: true, requester: requester,
                 timeToLive: timeToLive, at: now.instant))
         return lastToken
     }
@@ -220,7 +233,7 @@ extension PendingCommands {
     /// Makes this bridge publish the results of a command, because its tag is connected here.
     mutating func publishResult(of token: UInt64) {
         guard let index = index(of: token) else { return }
-        pending[index].publishesResult = true
+        pending[index].isOnlyHere = true
     }
 
     /// Handles the start of another bridge, which has received none of the commands.
@@ -228,29 +241,11 @@ extension PendingCommands {
         markUnknown(to: bridge) { _ in true }
     }
 
-    /// Handles a proof that another bridge lives: it responds to the commands that were left to it.
-    mutating func bridgeLives(_ bridge: ExactText) {
-        left.removeAll { $0.bridge == bridge && !$0.isUnknownElsewhere }
-    }
-
-    /// Maximum number of commands that are left to bridges without a proof that they live. Further ones are left for good.
-    static let mostLeft = 256
-
-    /// Stores a command that is left to a bridge without a proof that it lives.
-    mutating func leave(_ command: LeftCommand) {
-        if left.count < Self.mostLeft { left.append(command) }
-    }
-
-    /// Removes and returns the commands that were left, in order.
-    mutating func takeLeft() -> [LeftCommand] {
-        guard !left.isEmpty else { return [] }
-        defer { left = [] }
-        return left
-    }
-
     /// Handles the return of another bridge that has received no command since an instant.
     mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
         markUnknown(to: bridge) { $0.receivedAt.instant >= instant }
+        // Its will came later than the end of its connection, and it has proven nothing since.
+        left.markUnknown(to: bridge) { $0.receivedAt.instant >= instant - PeerBridges.willDelay }
     }
 
     /// Handles tags that another bridge did not know before: it has ignored the commands to them.
@@ -267,10 +262,7 @@ extension PendingCommands {
     }
 
     private mutating func markUnknown(to bridge: ExactText, where isMissed: (Requester) -> Bool) {
-        for index in left.indices where left[index].bridge == bridge {
-            guard left[index].requesters.first.map(isMissed) ?? false else { continue }
-            left[index].isUnknownElsewhere = true
-        }
+        left.markUnknown(to: bridge, where: isMissed)
         for index in pending.indices where pending[index].tag != nil {
             guard pending[index].requesters.first.map(isMissed) ?? false else { continue }
             mark(index, unknownTo: bridge)
@@ -282,7 +274,6 @@ extension PendingCommands {
         guard let index = index(of: token) else { return }
         pending[index].retryAt = nil
         pending[index].responseDeadline = now.instant + limit
-        pending[index].publishesResult = true
         pending[index].isOnlyHere = true
         traces.sent(pending[index].requesters[0].trace, at: now.instant)
     }
@@ -311,16 +302,19 @@ extension PendingCommands {
     ///
     /// - Parameters:
     ///   - now: the current time.
+    ///   - left: the commands whose results another bridge publishes.
     ///   - obstacle: returns what a queued command for a tag, or for Bluetooth, waits for; nil if for its turn.
     /// - Returns: the results.
-    mutating func acceptOverdue(at now: Timestamp, waitingFor obstacle: (TagID?) -> CommandObstacle?) -> [Publication] {
+    mutating func acceptOverdue(
+        at now: Timestamp, except left: Set<UInt64>, waitingFor obstacle: (TagID?) -> CommandObstacle?
+    ) -> [Publication] {
         var publications: [Publication] = []
         for index in pending.indices {
             for position in pending[index].requesters.indices {
                 let requester = pending[index].requesters[position]
                 guard let acceptedAt = requester.acceptedAt, acceptedAt <= now.instant else { continue }
                 pending[index].requesters[position].acceptedAt = nil
-                guard pending[index].publishesResult else { continue }
+                guard !left.contains(pending[index].token) else { continue }
                 let waiting = pending[index].isSent ? nil : obstacle(pending[index].tag)
                 let data = waiting.map { CommandData(WaitingDocument($0)) } ?? .none
                 publications += requester.publications(
@@ -375,12 +369,21 @@ extension PendingCommands {
         return gone
     }
 
-    /// Returns the final results of a successful command, unless another bridge publishes them.
+    /// Ends a command whose result another bridge publishes.
+    mutating func endedElsewhere(_ command: PendingCommand, _ failure: CommandFailure?, at now: Timestamp) {
+        for requester in command.requesters {
+            ended(requester, failure, at: now.instant)
+            guard failure != nil, let tag = command.tag else { continue }
+            refused.add(RefusedCommand(requester, of: tag), at: now.instant)
+        }
+    }
+
+    /// Returns the final results of a successful command.
     mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
         finish(command, .ok, data: data, nil, at: now)
     }
 
-    /// Returns the final results of a failed command, unless another bridge publishes them.
+    /// Returns the final results of a failed command.
     mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         finish(command, .error, data: .none, failure, at: now)
     }
@@ -392,12 +395,6 @@ extension PendingCommands {
         var results: [Publication] = []
         for requester in command.requesters {
             ended(requester, failure, at: now.instant)
-            guard command.publishesResult else {
-                if failure != nil, let tag = command.tag {
-                    refused.add(RefusedCommand(requester, of: tag), at: now.instant)
-                }
-                continue
-            }
             let payload = requester.payload(status, data: data, error: failure, bridge: bridge, at: now, &timeText)
             let result = finish(requester, payload, at: now)
             results = results.isEmpty ? result : results + result
@@ -418,7 +415,45 @@ extension PendingCommands {
     /// without the retain flag or with another response topic, is executed.
     mutating func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
         ended(requester, failure, at: now.instant)
+        return refusal(requester, failure, at: now)
+    }
+
+    /// Returns the result of a command that has ended here, and that the other bridge has not published.
+    mutating func publish(_ command: LeftCommand, of requester: Requester, at now: Timestamp) -> [Publication] {
+        switch command.work {
+        case .execution: return []
+        case .refusal(let failure), .unknownTag(let failure): return refusal(requester, failure, at: now)
+        case .stored(let payload): return finish(requester, payload, at: now)
+        case .result(.success(let data)):
+            return finish(requester, requester.payload(.ok, data: data, bridge: bridge, at: now, &timeText), at: now)
+        case .result(.failure(let failure)):
+            let payload = requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText)
+            return finish(requester, payload, at: now)
+        }
+    }
+
+    private mutating func refusal(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication]
+    {
+        planProof(of: requester, at: now.instant)
         return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText))
+    }
+
+    /// How long after a result this bridge proves that it lives. The results of this time share the proof.
+    private static let proofDelay = Duration.milliseconds(500)
+
+    /// Plans a proof after the result of a command to a tag.
+    private mutating func planProof(of requester: Requester, at now: Instant) {
+        if hasPeers, requester.trace != 0, proofDue == nil { proofDue = now + Self.proofDelay }
+    }
+
+    /// Handles results that another bridge has left to this one although it does not know the tag.
+    mutating func proves(until instant: Instant) { provesUntil = max(provesUntil ?? instant, instant) }
+
+    /// Returns whether this bridge has to prove that it lives.
+    mutating func takeProofDue(at now: Instant) -> Bool {
+        guard let due = proofDue, due <= now else { return false }
+        proofDue = nil
+        return true
     }
 
     /// Ends the trace of a command, and counts its duration if it is one to a tag; counts the command of a reflex.
@@ -436,6 +471,7 @@ extension PendingCommands {
     private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {
         if requester.isReflex, !isBrokerConnected { return [] }
         if let key = requester.key { storedResults.store(payload, for: key, at: now.instant) }
+        planProof(of: requester, at: now.instant)
         return requester.publications(payload)
     }
 }

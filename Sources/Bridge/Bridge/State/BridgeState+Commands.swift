@@ -28,6 +28,7 @@ extension BridgeState {
             former.received(info: message.payload, ofBridge: instance)
             guard ExactText(instance) != ExactText(configuration.instance) else {
                 peers.received(ownInfo: message.payload)
+                if peers.claimsNothing { shutdown?.isKnown = true }
                 return endOfTagInfo + ringChanged(at: now)
             }
             let change = peers.received(
@@ -35,13 +36,16 @@ extension BridgeState {
             pendingCommands.bridgeAdded(change.added, ExactText(instance))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
-            if change.isProof { pendingCommands.bridgeLives(ExactText(instance)) }
+            pendingCommands.hasPeers = !peers.isEmpty
+            if change.isProof {
+                pendingCommands.left.bridgeLives(ExactText(instance), connected: change.connected, at: now.instant)
+            }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + endOfTagInfo + ringChanged(at: now)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
             let isOverwritten = peers.isOverwritten(ownState: message.payload)
             guard shutdown == nil else {
-                shutdown?.received(ownState: message.payload)
+                if message.payload.elementsEqual("offline".utf8) { shutdown?.isKnown = true }
                 break
             }
             let isAnswer = message.payload.elementsEqual("online".utf8)
@@ -50,9 +54,7 @@ extension BridgeState {
             let change = peers.received(
                 state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
-            // Its will: it was connected, and so has received the commands, unless its network failed before. That cannot be known:
-            // only the sender reads results. `online` may be that of a new process.
-            if change.isProof, change.isGone { pendingCommands.bridgeLives(ExactText(instance)) }
+            pendingCommands.hasPeers = !peers.isEmpty
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)
         case .beat(let instance): return beat(of: instance, message, at: now)
@@ -88,8 +90,13 @@ extension BridgeState {
         _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember? = nil, at now: Timestamp
     ) -> [BridgeAction] {
         let position = address.tag.flatMap { TagID($0) }.flatMap { tags.position(of: $0) }
-        guard isForThisBridge(address, position, as: member) else { return [] }
-        let publishesResult = publishesResult(address, position, as: member)
+        guard isForThisBridge(address, position, as: member) else {
+            if position == nil { leaveUnknown(address, message, as: member, at: now) }
+            return []
+        }
+        // Another bridge may wait for a proof.
+        if position == nil, address.tag != nil { pendingCommands.proves(until: now.instant + .seconds(1)) }
+        let other = responder(address, position, as: member)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: try? payload.get())
         let isIDOwn = address.tag != nil || Self.isIDOwn(ofRequest: address.name, payload)
@@ -108,22 +115,40 @@ extension BridgeState {
         if case .success(.object(let arguments)) = payload, case .success(let receiver) = receiver {
             requester.ignoredKeys = arguments.unknownKeys(besides: receiver.keys)
         }
-        func result(_ publications: [Publication]) -> [BridgeAction] { publishesResult ? publish(publications) : [] }
         if let refusal {
-            if !publishesResult { leaveRejection(refusal, of: position, requester, at: now) }
-            return result(pendingCommands.refuse(requester, refusal, at: now))
+            let results = pendingCommands.refuse(requester, refusal, at: now)
+            return ended(
+                .refusal(refusal), of: position, requester, leftTo: other, results, until: now.instant, at: now)
         }
-        if let stored = pendingCommands.storedResult(for: requester, at: now) { return result(stored) }
+        if let stored = pendingCommands.storedPayload(for: requester, at: now) {
+            let results = pendingCommands.storedResult(for: requester, at: now) ?? []
+            return ended(.stored(stored), of: position, requester, leftTo: other, results, until: now.instant, at: now)
+        }
         do throws(CommandFailure) {
             if shutdown != nil { throw CommandFailure.stoppedBeforeSending }
             if let member { try check(member, at: position, for: address) }
-            return try execute(
-                address, receiver, of: position, payload, message, requester, publishesResult: publishesResult, at: now)
+            return try execute(address, receiver, of: position, payload, message, requester, at: now)
         } catch {
-            if !publishesResult { leaveRejection(error, of: position, requester, at: now) }
-            return refused(requester, error, of: position, publishesResult: publishesResult, at: now)
-                + result(pendingCommands.fail(requester, error, at: now))
+            let listed = refused(requester, error, of: position, publishesResult: other == nil, at: now)
+            let results = pendingCommands.fail(requester, error, at: now)
+            // The other bridge may accept the command, and wait for the tag.
+            let envelope = try? CommandEnvelope(try payload.get(), expirySeconds: message.messageExpirySeconds)
+            let wait = error.code.dependsOnState ? envelope?.timeToLive : nil
+            return listed
+                + ended(
+                    .result(.failure(error)), of: position, requester, leftTo: other, results,
+                    until: now.instant + (wait ?? .zero), at: now)
         }
+    }
+
+    /// Publishes the result of a command that has ended at once, or leaves it to another bridge.
+    private mutating func ended(
+        _ work: LeftCommand.Work, of position: Int?, _ requester: Requester, leftTo other: ExactText?,
+        _ results: [Publication], until end: Instant, at now: Timestamp
+    ) -> [BridgeAction] {
+        guard let other, let position else { return publish(results) }
+        leave(work, of: tags[position].entry.id.text, to: other, [requester], until: end, endingAt: end, at: now)
+        return []
     }
 
     /// Lists a command that this bridge rejects for a reason that other bridges with the tag may not have.
@@ -166,7 +191,6 @@ extension BridgeState {
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: MQTTMessage,
         _ requester: Requester,
-        publishesResult: Bool,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
@@ -181,8 +205,7 @@ extension BridgeState {
             guard let position else { return [] }
             let request = try row.init(
                 payload, in: requestContext(of: position))
-            return try begin(
-                request, of: position, requester, publishesResult: publishesResult, within: timeToLive, at: now)
+            return try begin(request, of: position, requester, within: timeToLive, at: now)
         case .bridge(let row):
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
@@ -199,24 +222,20 @@ extension BridgeState {
         _ request: any TagRequest,
         of position: Int,
         _ requester: Requester,
-        publishesResult: Bool,
         within timeToLive: Duration,
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         let isForConnection = !type(of: request).ignoresHold || request.goal == .connected
-        if isForConnection, !requester.isReflex, isConnectedElsewhere(position) {
+        if isForConnection, !requester.isReflex, let other = bridge(connectedTo: position) {
+            let id = tags[position].entry.id
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
-            guard type(of: request).ignoresHold else {
-                leave(.execution(request), to: position, [requester], until: now.instant + timeToLive)
-                return []
-            }
-            // The other bridge responds. The request to connect holds for this one, too.
+            leave(.execution(request), of: id.text, to: other, [requester], until: now.instant + timeToLive, at: now)
+            guard type(of: request).ignoresHold else { return [] }
+            // The request to connect holds for this bridge, too.
             request.accepted(by: &tags[position])
             return settle(position, at: now)
         }
-        if request.isImmediate {
-            return performAtOnce(request, of: position, requester, publishesResult: publishesResult, at: now)
-        }
+        if request.isImmediate { return performAtOnce(request, of: position, requester, at: now) }
         // Not a method of the tag, which would be copied.
         if !type(of: request).ignoresHold {
             if tags[position].entry.connect == .never { throw tags[position].entry.switchedOffFailure }
@@ -225,8 +244,8 @@ extension BridgeState {
         }
         request.accepted(by: &tags[position])
         pendingCommands.add(
-            request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
-            isOnlyHere: isOwn(position), within: timeToLive, at: now)
+            request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position),
+            within: timeToLive, at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
         let settled = settle(position, at: now)
         let sent = sendWaiting(of: position, at: now)
@@ -242,11 +261,11 @@ extension BridgeState {
 
     /// Performs a command that does not wait for its tag.
     private mutating func performAtOnce(
-        _ request: any TagRequest, of position: Int, _ requester: Requester, publishesResult: Bool, at now: Timestamp
+        _ request: any TagRequest, of position: Int, _ requester: Requester, at now: Timestamp
     ) -> [BridgeAction] {
         pendingCommands.add(
-            request, for: tags[position].entry.id, requester: requester, publishesResult: publishesResult,
-            isOnlyHere: isOwn(position), within: .zero, at: now)
+            request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position), within: .zero,
+            at: now)
         guard let token = pendingCommands.pending.last?.token else { return [] }
         return succeeded(token, .done, of: position, at: now)
     }
@@ -300,13 +319,27 @@ extension BridgeState {
         return peers.responds(forUnknown: tag, as: member)
     }
 
-    /// Returns whether this bridge publishes the results of a command that it accepts: another bridge may know the tag
-    /// too.
-    private func publishesResult(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
-        guard let tag = address.tag, let position else { return true }
-        let id = tags[position].entry.id
-        if let shutdown { return shutdown.answers(for: id, isKnownElsewhere: peers.isKnown(id)) }
-        return isOwn(position) || peers.responds(forKnown: tag, as: member)
+    /// Returns the other bridge that publishes the result of a command that ends as soon as it arrives; nil: this one.
+    private func responder(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> ExactText? {
+        guard let tag = address.tag, let position else { return nil }
+        if let shutdown {
+            return shutdown.answers(for: tags[position].entry.id) ? nil : peers.successor(for: tag, as: member)
+        }
+        return isOwn(position) ? nil : peers.responder(forKnown: tag, as: member)
+    }
+
+    /// Returns the other bridge that publishes the results of a pending command; nil: this one.
+    func responder(of command: PendingCommand) -> ExactText? {
+        guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
+        if let position = tags.position(of: tag), tags[position].isConnected { return nil }
+        return peers.responder(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unknownTo)
+    }
+
+    /// Returns the other bridge that has a pending command, too, and publishes its results once this one no longer does; nil if
+    /// there is none.
+    func successor(of command: PendingCommand) -> ExactText? {
+        guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
+        return peers.successor(for: tag.text, as: command.requesters.first?.member, besides: command.unknownTo)
     }
 
     /// Returns whether other bridges ignore a command to a tag that arrives now: this bridge is connected to the tag, or was
@@ -316,8 +349,11 @@ extension BridgeState {
     }
 
     /// Returns whether another bridge is connected to a tag.
-    func isConnectedElsewhere(_ position: Int) -> Bool {
-        !tags[position].isConnected && peers.isConnected(to: tags[position].entry.id.text)
+    func isConnectedElsewhere(_ position: Int) -> Bool { bridge(connectedTo: position) != nil }
+
+    /// Returns the other bridge that is connected to a tag; nil if there is none.
+    private func bridge(connectedTo position: Int) -> ExactText? {
+        tags[position].isConnected ? nil : peers.bridge(connectedTo: tags[position].entry.id.text)
     }
 
     /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them, except those to
@@ -339,12 +375,15 @@ extension BridgeState {
         for position in change.connected.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
             let id = tags[position].entry.id
             for token in pendingCommands.waiting(for: id, .connected) {
-                guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else {
+                guard var command = pendingCommands.remove(token), case .tag(_, let request) = command.work else {
                     continue
                 }
                 let refusal = command.requesters.first.flatMap { refused.firstIndex(of: RefusedCommand($0, of: id)) }
-                if let refusal { refused.remove(at: refusal) }
-                let isOnlyHere = command.isOnlyHere || command.isUnknown(to: bridge) || refusal != nil
+                if let refusal {
+                    refused.remove(at: refusal)
+                    command.unknownTo.insert(bridge)
+                }
+                let isOnlyHere = command.isOnlyHere || command.isUnknown(to: bridge)
                 let offline = isOnlyHere ? tags[position].offlineFailure(at: now) : nil
                 if let failure = offline ?? failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
@@ -354,63 +393,12 @@ extension BridgeState {
                     pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
                 }
                 request.failed(on: &tags[position], nil, at: now)
-                leave(.execution(request), to: position, command.requesters, until: command.reachableUntil)
+                leave(
+                    .execution(request), of: id.text, to: bridge, command.requesters, until: command.reachableUntil,
+                    at: now)
             }
         }
         return actions
-    }
-
-    /// Keeps a command that is left to another bridge, unless that one certainly lives.
-    private mutating func leave(
-        _ work: LeftCommand.Work, to position: Int, _ requesters: [Requester], until instant: Instant
-    ) {
-        let id = tags[position].entry.id
-        guard let bridge = peers.unprovenOwner(of: id.text) else { return }
-        pendingCommands.leave(
-            LeftCommand(work: work, tag: id, bridge: bridge, requesters: requesters, reachableUntil: instant))
-    }
-
-    /// Leaves the rejection of a command to the bridge that is connected to its tag.
-    private mutating func leaveRejection(
-        _ failure: CommandFailure, of position: Int?, _ requester: Requester, at now: Timestamp
-    ) {
-        guard let position, isConnectedElsewhere(position) else { return }
-        leave(.rejection(failure), to: position, [requester], until: now.instant)
-    }
-
-    /// Takes back the commands that were left to bridges that seem to have died.
-    mutating func takeBackCommands(at now: Timestamp) -> [BridgeAction] {
-        pendingCommands.takeLeft().flatMap { command -> [BridgeAction] in
-            guard let position = tags.position(of: command.tag) else { return [] }
-            if isConnectedElsewhere(position) {
-                guard command.isUnknownElsewhere else {
-                    pendingCommands.leave(command)
-                    return []
-                }
-                let failure = command.failure(of: tags[position], at: now)
-                return publish(command.requesters.flatMap { pendingCommands.fail($0, failure, at: now) })
-            }
-            return command.requesters.flatMap { takeBack(command, from: $0, at: position, at: now) }
-        }
-    }
-
-    private mutating func takeBack(
-        _ command: LeftCommand, from requester: Requester, at position: Int, at now: Timestamp
-    ) -> [BridgeAction] {
-        let isResponder = peers.responds(forKnown: command.tag.text, as: requester.member)
-        let publishesResult = command.isUnknownElsewhere || isOwn(position) || isResponder
-        do throws(CommandFailure) {
-            guard case .execution(let request) = command.work else {
-                throw command.failure(of: tags[position], at: now)
-            }
-            if try pendingCommands.join(requester) { return [] }
-            return try begin(
-                request, of: position, requester, publishesResult: publishesResult,
-                within: max(.zero, command.reachableUntil - now.instant), at: now)
-        } catch {
-            let result = pendingCommands.fail(requester, error, at: now)
-            return publishesResult ? publish(result) : []
-        }
     }
 
     /// The commands that have failed here, and that another bridge may still have; nil if there are none.
@@ -434,12 +422,99 @@ extension BridgeState {
     }
 }
 
-extension LeftCommand {
-    /// The failure of a command that cannot be executed any more.
-    fileprivate func failure(of tag: TagMirror, at now: Timestamp) -> CommandFailure {
-        switch work {
-        case .execution: tag.offlineFailure(at: now)
-        case .rejection(let failure): failure
+// MARK: Commands that are left to other bridges
+
+extension BridgeState {
+    /// Keeps a command whose result another bridge publishes.
+    ///
+    /// - Parameters:
+    ///   - work: what to do if that bridge has died.
+    ///   - tag: the tag.
+    ///   - bridge: the other bridge.
+    ///   - requesters: the senders.
+    ///   - instant: until when the command would have waited here.
+    ///   - end: when it has ended at the other bridge; nil: now.
+    ///   - now: the current time.
+    mutating func leave(
+        _ work: LeftCommand.Work, of tag: String, to bridge: ExactText, _ requesters: [Requester],
+        until instant: Instant, endingAt end: Instant? = nil, at now: Timestamp
+    ) {
+        // A bridge that is connected to the tag has to prove that it lives before.
+        let isConnected = peers.isConnected(to: tag)
+        let isProven = isConnected || peers.isProven(bridge)
+        let end = isConnected ? now.instant : end ?? now.instant
+        let command = LeftCommand(
+            work: work, tag: ExactText(tag), bridge: bridge, requesters: requesters, reachableUntil: instant,
+            endsAt: end,
+            doubtAt: isProven ? nil : end + LeftCommands.proof)
+        pendingCommands.left.add(command, at: now.instant)
+    }
+
+    /// Keeps a command to a tag that no bridge knows, if the first bridge by name responds and this one is the next.
+    private mutating func leaveUnknown(
+        _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember?, at now: Timestamp
+    ) {
+        guard shutdown == nil, let tag = address.tag, let other = peers.responder(forUnknown: tag, as: member) else {
+            return
+        }
+        let responseTopic = try? message.responseTopic(protecting: protectedTopics)
+        let id = CommandEnvelope.id(of: try? CommandPayload(message.payload))
+        let requester = Requester(address, message, responseTopic, id: id, member: member, at: now)
+        leave(
+            .unknownTag(message.isRetained ? .retained : unknownTag(tag)), of: tag, to: other, [requester],
+            until: now.instant, at: now)
+    }
+
+    /// Takes back the commands that were left to bridges that seem to have died, or no longer know the tag.
+    mutating func takeBackCommands(at now: Timestamp) -> [BridgeAction] {
+        // Other bridges take over from one that stops.
+        guard shutdown == nil else { return [] }
+        return pendingCommands.left.take(at: now.instant, peers.standing).flatMap { takeBack($0, at: now) }
+    }
+
+    private mutating func takeBack(_ command: LeftCommand, at now: Timestamp) -> [BridgeAction] {
+        let member = command.requesters.first?.member
+        let position = TagID(command.tag.text).flatMap(tags.position)
+        let isConnected = position.map { tags[$0].isConnected } ?? false
+        let other =
+            isConnected ? nil : peers.responder(forKnown: command.tag.text, as: member, besides: [command.bridge])
+        if let other {
+            leave(
+                command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,
+                endingAt: command.endsAt, at: now)
+            return []
+        }
+        return command.requesters.flatMap { requester -> [BridgeAction] in
+            guard case .execution(let request) = command.work else {
+                return publish(pendingCommands.publish(command, of: requester, at: now))
+            }
+            return execute(request, of: position, requester, until: command.reachableUntil, at: now)
+        }
+    }
+
+    /// Executes a command that has been left to another bridge.
+    private mutating func execute(
+        _ request: any TagRequest, of position: Int?, _ requester: Requester, until instant: Instant, at now: Timestamp
+    ) -> [BridgeAction] {
+        if let stored = pendingCommands.storedResult(for: requester, at: now) { return publish(stored) }
+        do throws(CommandFailure) {
+            guard let position else { throw CommandFailure.forgottenBeforeSending }
+            let isInTime = now.instant < instant || type(of: request).ignoresHold
+            guard isInTime, !isConnectedElsewhere(position) else { throw tags[position].offlineFailure(at: now) }
+            if try pendingCommands.join(requester) { return [] }
+            return try begin(request, of: position, requester, within: max(.zero, instant - now.instant), at: now)
+        } catch {
+            return publish(pendingCommands.fail(requester, error, at: now))
+        }
+    }
+}
+
+extension CommandFailure.Code {
+    /// Whether the failure depends on the state of this bridge, so that another one may accept the command.
+    fileprivate var dependsOnState: Bool {
+        switch self {
+        case .notPermitted, .unsupported, .tagOffline, .busy, .inUse: true
+        default: false
         }
     }
 }

@@ -66,7 +66,7 @@ extension BridgeState {
         let announcement = hadMotion == tags[position].hasMotion ? [] : discoveryFacts(ofTag: position)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].link.commandEnded(at: now.instant)
-        let results = pendingCommands.succeed(command, data: outcome.data, at: now)
+        let results = finish(command, .success(outcome.data), at: now)
         let settled = settle(position, at: now)
         var actions = publish(results, outcome.publications)
         if !announcement.isEmpty { actions += publish(announcement) }
@@ -78,7 +78,8 @@ extension BridgeState {
 
     /// Returns the `accepted` results that are due.
     mutating func acceptOverdue(at now: Timestamp) -> [Publication] {
-        pendingCommands.acceptOverdue(at: now) { tag in
+        let left = peers.isEmpty ? [] : pendingCommands.pending.filter { responder(of: $0) != nil }.map(\.token)
+        return pendingCommands.acceptOverdue(at: now, except: Set(left)) { tag in
             if let state = stack.unusableBluetooth { return .bluetooth(state) }
             guard let position = tag.flatMap(tags.position), !tags[position].isConnected else { return nil }
             return .tag(tags[position].lastSeenHint(at: now))
@@ -110,7 +111,43 @@ extension BridgeState {
             tags[position].link.commandEnded(at: now.instant)
         case .bridge(let request): effects = request.failed(failure, in: &self, token: command.token, at: now)
         }
-        return effects + publish(pendingCommands.fail(command, failure, at: now))
+        return effects + publish(finish(command, .failure(failure), at: now))
+    }
+
+    /// Returns the final results of a command that was removed from the pending ones; none if another bridge publishes them.
+    private mutating func finish(
+        _ command: PendingCommand, _ result: Result<CommandData, CommandFailure>, at now: Timestamp
+    ) -> [Publication] {
+        if let tag = command.tag, let bridge = responder(of: command) {
+            var failure: CommandFailure?
+            if case .failure(let error) = result { failure = error }
+            pendingCommands.endedElsewhere(command, failure, at: now)
+            leave(.result(result), of: tag.text, to: bridge, command.requesters, until: command.reachableUntil, at: now)
+            return []
+        }
+        switch result {
+        case .success(let data): return pendingCommands.succeed(command, data: data, at: now)
+        case .failure(let failure): return pendingCommands.fail(command, failure, at: now)
+        }
+    }
+
+    /// Returns the final results of a pending command at the end of the process. Another bridge that has the command continues it.
+    mutating func stopped(_ command: PendingCommand, at now: Timestamp) -> [Publication] {
+        guard command.isSent || successor(of: command) == nil else { return [] }
+        return pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
+    }
+
+    /// Completes a command to a tag that is removed. Another bridge that has the command continues it.
+    mutating func forgotten(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
+        let failure = command.isSent ? CommandFailure.forgottenAfterSending : .forgottenBeforeSending
+        guard !command.isSent, let tag = command.tag, let bridge = successor(of: command) else {
+            return failed(command, failure, at: now)
+        }
+        pendingCommands.endedElsewhere(command, failure, at: now)
+        leave(
+            .result(.failure(failure)), of: tag.text, to: bridge, command.requesters, until: command.reachableUntil,
+            endingAt: command.reachableUntil, at: now)
+        return []
     }
 
     /// Completes a failed command.
@@ -132,7 +169,7 @@ extension BridgeState {
     /// Completes a command successfully.
     mutating func succeed(_ token: UInt64, data: CommandData, at now: Timestamp) -> [BridgeAction] {
         guard let command = pendingCommands.remove(token) else { return [] }
-        return publish(pendingCommands.succeed(command, data: data, at: now))
+        return publish(finish(command, .success(data), at: now))
     }
 }
 
@@ -234,7 +271,7 @@ extension BridgeState {
             let request = try reflex.request.row.init(
                 reflex.request.payload, in: requestContext(of: position))
             try pendingCommands.checkRoomForReflex(on: target)
-            return try begin(request, of: position, requester, publishesResult: true, within: .zero, at: now)
+            return try begin(request, of: position, requester, within: .zero, at: now)
         } catch {
             return publish(pendingCommands.fail(requester, error, at: now))
         }

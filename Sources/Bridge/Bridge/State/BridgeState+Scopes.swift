@@ -121,6 +121,10 @@ extension BridgeState {
 
     /// Handles a message of another bridge.
     mutating func peerChanged(_ change: PeerBridges.Change, at now: Timestamp) -> [BridgeAction] {
+        scopesChanged(change, at: now) + takeBackCommands(at: now)
+    }
+
+    private mutating func scopesChanged(_ change: PeerBridges.Change, at now: Timestamp) -> [BridgeAction] {
         // After the decision to stop, everything is published.
         let positions = shutdown == nil ? change.tags.compactMap(tags.position) : []
         guard !positions.isEmpty else { return [] }
@@ -132,13 +136,17 @@ extension BridgeState {
             actions += published.map { .republish(presenceTopics(of: $0)) }
         }
         let removed = Set(change.removed)
+        // It has left its commands to this bridge.
+        if tags.contains(where: { removed.contains($0.entry.id) }) {
+            pendingCommands.proves(until: now.instant + LeftCommands.lifetime)
+        }
         for position in unconnected where removed.contains(tags[position].entry.id) {
             if scopes[tags[position].entry.id] == nil { actions.append(republication(of: position)) }
         }
         // It may have published facts before it received that this bridge is connected to the tag.
         let crossed = Set(change.isGone ? change.tags : change.yielded)
         let connected = positions.filter { tags[$0].isConnected }.map { tags[$0].entry.id }.filter(crossed.contains)
-        return actions + corrected(scopes.correct(connected, at: now.instant)) + takeBackCommands(at: now)
+        return actions + corrected(scopes.correct(connected, at: now.instant))
     }
 
     /// Handles elapsed time.
@@ -146,9 +154,19 @@ extension BridgeState {
         var actions = scopes.endCollection(dueAt: now.instant) ? rescopeAll(at: now) : []
         if scopes.takeProofDue(at: now.instant) {
             actions += rescoped(peers.doubtUnconfirmed().compactMap(tags.position), at: now)
-            actions += takeBackCommands(at: now)
         }
+        for bridge in pendingCommands.left.takeDoubts(at: now.instant) {
+            actions += rescoped(peers.doubt(bridge).compactMap(tags.position), at: now)
+        }
+        actions += takeBackCommands(at: now) + proofDue(at: now)
         return actions + corrected(scopes.takeCorrectionsDue(at: now.instant))
+    }
+
+    /// Publishes that this bridge lives, after results that other bridges have left to it.
+    private mutating func proofDue(at now: Timestamp) -> [BridgeAction] {
+        guard pendingCommands.takeProofDue(at: now.instant) else { return [] }
+        let isForced = pendingCommands.provesUntil.map { now.instant <= $0 } ?? false
+        return isForced || tags.contains { peers.isKnown($0.entry.id) } ? publish([infoFact.reminder]) : []
     }
 
     /// Publishes the facts of connected tags again, and that this bridge lives.

@@ -334,9 +334,7 @@ extension BridgeState {
         let gestures =
             perform(reactions.release(id, of: tags, at: now), at: now) + finds.end(position, of: &tags, isHalting: true)
             + publish(tags[position].slideInterrupted(at: now))
-        let refused = pendingCommands.removeAll(of: id).flatMap { command in
-            failed(command, command.isSent ? .forgottenAfterSending : .forgottenBeforeSending, at: now)
-        }
+        let refused = pendingCommands.removeAll(of: id).flatMap { forgotten($0, at: now) }
         let recording = recorder.recording?.tag == id ? recorder.end(.removed, at: now) : []
         // Another bridge publishes the facts from now on: they are not cleared.
         let withheld = peers.isKnown(id) ? [BridgeAction.withhold(allTopics(of: position))] : []

@@ -243,16 +243,17 @@ extension BridgeState {
     private mutating func stop(at now: Timestamp) -> [BridgeAction] {
         shutdown = Shutdown(connected: Set(tags.filter(\.isConnected).map(\.entry.id)))
         let emptied = perform(reactions.releaseAll(tags, at: now), at: now) + finish(departures.takeAll(), at: now)
-        let results = pendingCommands.removeAll().flatMap { command in
-            pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
-        }
+        let results = pendingCommands.removeAll().flatMap { stopped($0, at: now) }
         let finds = finds.tags.compactMap(tags.position).flatMap { tags[$0].findChanged(isOn: false) }
         let facts = finds + tags.indices.flatMap { tags[$0].stop(at: now) }
         let records = tags.indices.compactMap { tags[$0].store() }
         let recording = recorder.end(.removed, at: now)
         let scan = scan.end() ? [scanFact] + foundFact : []
         _ = pairing.handle(.stopped, at: now)
-        return emptied + recording + publish(results + scan + facts + pairingFact + [connectedTagsFact, will])
+        // Other bridges know that the commands before it have their results, and that this one is connected to no tag.
+        let proof = peers.isEmpty ? [] : [infoFact.reminder]
+        return emptied + recording
+            + publish(results + scan + facts + pairingFact + [connectedTagsFact] + proof + [will])
             + records
     }
 

@@ -119,6 +119,9 @@ struct PeerBridges: Sendable {
     static let longestInfo = 65_536
     /// How long the broker keeps the session of a bridge that is not connected.
     static let sessionExpiry = Duration.seconds(30)
+    /// How long after the end of its connection the broker publishes the will of a bridge whose network has failed: one and a half
+    /// times the keep-alive interval.
+    static let willDelay = Duration.seconds(45)
     /// Maximum size of `boot` in bytes; longer ones are ignored.
     private static let longestBoot = 64
 
@@ -186,6 +189,9 @@ struct PeerBridges: Sendable {
         return !listedHere.isEmpty && !listedHere.contains(id)
             && peers.values.contains { $0.isResponding && $0.tags.contains(id) }
     }
+
+    /// Whether other bridges regard this one as connected to no tag.
+    var claimsNothing: Bool { claimedHere.isEmpty }
 
     /// Returns whether other bridges regard this one as connected to a tag.
     func ownClaims(_ tag: String) -> Bool { !claimedHere.isEmpty && claimedHere.contains(ExactText(tag)) }
@@ -306,22 +312,60 @@ struct PeerBridges: Sendable {
         return peers.values.contains { $0.claims(tag) && $0.receives(member) }
     }
 
-    /// Returns the bridge that is connected to a tag according to retained messages only, and may have died; nil if there is
-    /// none, or if another one is certainly connected to the tag.
-    func unprovenOwner(of tag: String) -> ExactText? {
+    /// Returns the first bridge by name that is connected to a tag; nil if there is none.
+    func bridge(connectedTo tag: String) -> ExactText? {
         let tag = ExactText(tag)
-        let owners = peers.filter { $0.value.claims(tag) }
-        return owners.contains { $0.value.isProven } ? nil : owners.keys.min()
+        return peers.filter { $0.value.claims(tag) }.keys.min()
     }
 
-    /// Returns whether this bridge responds for a tag that it knows: no other bridge is connected to it, and none with
-    /// a smaller name knows it.
-    func responds(forKnown tag: String, as member: GroupMember? = nil) -> Bool {
+    /// Returns the bridge that responds for a tag that this one knows: the one that is connected to it, else the first by name
+    /// that knows it.
+    ///
+    /// - Parameters:
+    ///   - tag: the tag's id.
+    ///   - member: for a command to a group: only bridges with this tag in this group count, as the others ignore the command.
+    ///   - unaware: bridges that have not received the command.
+    /// - Returns: its name; nil for this bridge.
+    func responder(
+        forKnown tag: String, as member: GroupMember? = nil, besides unaware: Set<ExactText> = []
+    ) -> ExactText? {
         let tag = ExactText(tag)
-        return !peers.contains { name, other in
-            other.isResponding && other.receives(member)
+        let others = peers.filter { name, other in
+            other.isResponding && other.receives(member) && !unaware.contains(name)
                 && (other.claims(tag) || (name < instance && other.tags.contains(tag)))
         }
+        return others.filter { $0.value.claims(tag) }.keys.min() ?? others.keys.min()
+    }
+
+    /// Returns the bridge that responds for a tag once this one no longer does; nil if there is none. The parameters are those of
+    /// ``responder(forKnown:as:besides:)``.
+    func successor(for tag: String, as member: GroupMember? = nil, besides unaware: Set<ExactText> = []) -> ExactText? {
+        let tag = ExactText(tag)
+        let others = peers.filter { name, other in
+            other.isResponding && other.receives(member) && !unaware.contains(name) && other.tags.contains(tag)
+        }
+        return others.filter { $0.value.claims(tag) }.keys.min() ?? others.keys.min()
+    }
+
+    /// Returns whether a bridge has published something since the broker was connected.
+    func isProven(_ bridge: ExactText) -> Bool { peers[bridge]?.isProven ?? false }
+
+    /// Returns what is known about the bridge that a command was left to.
+    func standing(of command: LeftCommand) -> LeftCommands.Standing {
+        guard let peer = peers[command.bridge], peer.isOnline else { return .offline }
+        // One that has proven before that it lives may be slow.
+        if peer.isDoubted, !peer.isProven { return .isGone }
+        if case .unknownTag = command.work { return .responds }
+        return peer.tags.contains(command.tag) ? .responds : .isGone
+    }
+
+    /// Doubts a bridge that has published nothing after a command whose result it should have published.
+    ///
+    /// - Returns: the tags that it is connected to.
+    mutating func doubt(_ bridge: ExactText) -> [TagID] {
+        guard let peer = peers[bridge], peer.isOnline, !peer.isProven else { return [] }
+        peers[bridge]?.isDoubted = true
+        return peer.connected.sorted().compactMap { TagID($0.text) }
     }
 
     /// Returns whether this bridge responds for a tag that it does not know: no other bridge knows it, and none has a
@@ -329,8 +373,21 @@ struct PeerBridges: Sendable {
     func responds(forUnknown tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
         return peers.allSatisfy { name, other in
-            !other.isOnline || !other.receives(member) || (!other.tags.contains(tag) && instance < name)
+            !other.isResponding || !other.receives(member) || (!other.tags.contains(tag) && instance < name)
         }
+    }
+
+    /// Returns the first bridge by name if it responds for a tag that no bridge knows, and this one is the next by name; nil if not.
+    func responder(forUnknown tag: String, as member: GroupMember? = nil) -> ExactText? {
+        let tag = ExactText(tag)
+        var first: ExactText?
+        for (name, other) in peers where other.isResponding && other.receives(member) {
+            guard !other.tags.contains(tag) else { return nil }
+            guard name < instance else { continue }
+            guard first == nil else { return nil }
+            first = name
+        }
+        return first
     }
 
     /// Returns whether an online bridge knows a tag.
