@@ -178,7 +178,7 @@ extension BridgeState {
     }
 
     /// The topics that are not allowed as response topics.
-    private var protectedTopics: ProtectedTopics {
+    var protectedTopics: ProtectedTopics {
         ProtectedTopics(
             base: topics.base, discoveryPrefix: configuration.homeAssistant?.prefix ?? configuration.discoveryPrefix,
             statusTopic: configuration.homeAssistant?.statusTopic)
@@ -273,44 +273,6 @@ extension BridgeState {
 
 // MARK: Finding the receiver
 
-/// The kind of a command's receiver, with the row of its table.
-private enum CommandReceiver {
-    case tag(any TagRequest.Type)
-    case bridge(any BridgeRequest.Type)
-
-    /// - Throws: `unknown_command`.
-    init(_ address: CommandAddress) throws(CommandFailure) {
-        self =
-            if address.tag == nil {
-                .bridge(try BridgeRequestTable.row(address.name))
-            } else {
-                .tag(try TagRequestTable.row(address.name))
-            }
-    }
-
-    /// The keys of the command, besides those of all commands.
-    var keys: [String] {
-        switch self {
-        case .tag(let row): row.keys
-        case .bridge(let row): row.keys
-        }
-    }
-}
-
-extension MQTTMessage {
-    /// Returns the additional topic for the result; nil for none.
-    ///
-    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
-    fileprivate func responseTopic(
-        protecting topics: @autoclosure () -> ProtectedTopics
-    ) throws(CommandFailure) -> ResponseTopic? {
-        guard correlationData?.count ?? 0 <= Requester.maxCorrelationData else { throw .correlationDataTooLong }
-        guard let responseTopic else { return nil }
-        guard let topic = ResponseTopic(responseTopic, protecting: topics()) else { throw .responseTopicRefused }
-        return topic
-    }
-}
-
 extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
     private func isForThisBridge(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
@@ -352,53 +314,8 @@ extension BridgeState {
     func isConnectedElsewhere(_ position: Int) -> Bool { bridge(connectedTo: position) != nil }
 
     /// Returns the other bridge that is connected to a tag; nil if there is none.
-    private func bridge(connectedTo position: Int) -> ExactText? {
+    func bridge(connectedTo position: Int) -> ExactText? {
         tags[position].isConnected ? nil : peers.bridge(connectedTo: tags[position].entry.id.text)
-    }
-
-    /// Drops the pending commands of tags to which another bridge is connected. That bridge executes them, except those to
-    /// a group that it does not have, those that it has ignored because the tag was connected here, and those that it has
-    /// not received or has refused.
-    private mutating func dropCommands(
-        ofTagsAt bridge: ExactText, _ change: PeerBridges.Change, at now: Timestamp
-    ) -> [BridgeAction] {
-        var actions: [BridgeAction] = []
-        for command in pendingCommands.removeAnswered(in: change.refused) {
-            guard case .tag(let id, let request) = command.work, let position = tags.position(of: id) else { continue }
-            for requester in command.requesters {
-                pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
-            }
-            request.failed(on: &tags[position], nil, at: now)
-            actions += tags[position].settle(at: now)
-        }
-        var refused = change.refused
-        for position in change.connected.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
-            let id = tags[position].entry.id
-            for token in pendingCommands.waiting(for: id, .connected) {
-                guard var command = pendingCommands.remove(token), case .tag(_, let request) = command.work else {
-                    continue
-                }
-                let refusal = command.requesters.first.flatMap { refused.firstIndex(of: RefusedCommand($0, of: id)) }
-                if let refusal {
-                    refused.remove(at: refusal)
-                    command.unknownTo.insert(bridge)
-                }
-                let isOnlyHere = command.isOnlyHere || command.isUnknown(to: bridge)
-                let offline = isOnlyHere ? tags[position].offlineFailure(at: now) : nil
-                if let failure = offline ?? failureElsewhere(of: command) {
-                    actions += failed(command, failure, at: now)
-                    continue
-                }
-                for requester in command.requesters {
-                    pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
-                }
-                request.failed(on: &tags[position], nil, at: now)
-                leave(
-                    .execution(request), of: id.text, to: bridge, command.requesters, until: command.reachableUntil,
-                    at: now)
-            }
-        }
-        return actions
     }
 
     /// The commands that have failed here, and that another bridge may still have; nil if there are none.
@@ -415,97 +332,76 @@ extension BridgeState {
         throw unknownTag(tag)
     }
 
-    private func unknownTag(_ tag: String) -> CommandFailure {
+    func unknownTag(_ tag: String) -> CommandFailure {
         let known = tags.map(\.entry.id.text)
         return CommandFailure(
             .unknownTag, SerialLikeness.unknownTag(tag, known: known, received: strangers))
     }
 }
 
-// MARK: Commands that are left to other bridges
+// MARK: Commands to groups
 
 extension BridgeState {
-    /// Keeps a command whose result another bridge publishes.
+    /// The filters of commands to groups; none without groups.
+    var groupFilters: [String] { groups.isEmpty ? [] : topics.groupFilters }
+
+    /// Handles a command to a group: as the same command to each of its tags.
     ///
-    /// - Parameters:
-    ///   - work: what to do if that bridge has died.
-    ///   - tag: the tag.
-    ///   - bridge: the other bridge.
-    ///   - requesters: the senders.
-    ///   - instant: until when the command would have waited here.
-    ///   - end: when it has ended at the other bridge; nil: now.
-    ///   - now: the current time.
-    mutating func leave(
-        _ work: LeftCommand.Work, of tag: String, to bridge: ExactText, _ requesters: [Requester],
-        until instant: Instant, endingAt end: Instant? = nil, at now: Timestamp
-    ) {
-        // A bridge that is connected to the tag has to prove that it lives before.
-        let isConnected = peers.isConnected(to: tag)
-        let isProven = isConnected || peers.isProven(bridge)
-        let end = isConnected ? now.instant : end ?? now.instant
-        let command = LeftCommand(
-            work: work, tag: ExactText(tag), bridge: bridge, requesters: requesters, reachableUntil: instant,
-            endsAt: end,
-            doubtAt: isProven ? nil : end + LeftCommands.proof)
-        pendingCommands.left.add(command, at: now.instant)
-    }
-
-    /// Keeps a command to a tag that no bridge knows, if the first bridge by name responds and this one is the next.
-    private mutating func leaveUnknown(
-        _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember?, at now: Timestamp
-    ) {
-        guard shutdown == nil, let tag = address.tag, let other = peers.responder(forUnknown: tag, as: member) else {
-            return
-        }
-        let responseTopic = try? message.responseTopic(protecting: protectedTopics)
-        let id = CommandEnvelope.id(of: try? CommandPayload(message.payload))
-        let requester = Requester(address, message, responseTopic, id: id, member: member, at: now)
-        leave(
-            .unknownTag(message.isRetained ? .retained : unknownTag(tag)), of: tag, to: other, [requester],
-            until: now.instant, at: now)
-    }
-
-    /// Takes back the commands that were left to bridges that seem to have died, or no longer know the tag.
-    mutating func takeBackCommands(at now: Timestamp) -> [BridgeAction] {
-        // Other bridges take over from one that stops.
-        guard shutdown == nil else { return [] }
-        return pendingCommands.left.take(at: now.instant, peers.standing).flatMap { takeBack($0, at: now) }
-    }
-
-    private mutating func takeBack(_ command: LeftCommand, at now: Timestamp) -> [BridgeAction] {
-        let member = command.requesters.first?.member
-        let position = TagID(command.tag.text).flatMap(tags.position)
-        let isConnected = position.map { tags[$0].isConnected } ?? false
-        let other =
-            isConnected ? nil : peers.responder(forKnown: command.tag.text, as: member, besides: [command.bridge])
-        if let other {
-            leave(
-                command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,
-                endingAt: command.endsAt, at: now)
-            return []
-        }
-        return command.requesters.flatMap { requester -> [BridgeAction] in
-            guard case .execution(let request) = command.work else {
-                return publish(pendingCommands.publish(command, of: requester, at: now))
-            }
-            return execute(request, of: position, requester, until: command.reachableUntil, at: now)
-        }
-    }
-
-    /// Executes a command that has been left to another bridge.
-    private mutating func execute(
-        _ request: any TagRequest, of position: Int?, _ requester: Requester, until instant: Instant, at now: Timestamp
+    /// Another bridge can have the same group and serves its own tags of it. A group that this bridge does not have is
+    /// ignored.
+    mutating func groupCommand(
+        _ name: String, to group: ExactText, _ message: MQTTMessage, at now: Timestamp
     ) -> [BridgeAction] {
-        if let stored = pendingCommands.storedResult(for: requester, at: now) { return publish(stored) }
-        do throws(CommandFailure) {
-            guard let position else { throw CommandFailure.forgottenBeforeSending }
-            let isInTime = now.instant < instant || type(of: request).ignoresHold
-            guard isInTime, !isConnectedElsewhere(position) else { throw tags[position].offlineFailure(at: now) }
-            if try pendingCommands.join(requester) { return [] }
-            return try begin(request, of: position, requester, within: max(.zero, instant - now.instant), at: now)
-        } catch {
-            return publish(pendingCommands.fail(requester, error, at: now))
+        groups.tags(of: group).flatMap { tag in
+            let topic = topics.tag(tag).command(name)
+            guard case .command(let address) = topics.subject(of: topic) else { return [BridgeAction]() }
+            let member = GroupMember(group: group, tag: ExactText(tag.text))
+            return command(address, message, as: member, at: now)
         }
+    }
+
+    /// Throws if a command to a group cannot be executed for one of its tags.
+    ///
+    /// - Throws: `unknown_command` for a command that is for one tag only; `unknown_tag` if the tag belongs to a bridge
+    ///   that does not have it in this group and has ignored the command.
+    func check(_ member: GroupMember, at position: Int?, for address: CommandAddress) throws(CommandFailure) {
+        guard !Self.commandsForOneTag.contains(address.name) else {
+            throw CommandFailure(
+                .unknownCommand, "\(address.name.quoted) is for one tag, not for a group",
+                hint: "Send it to the topic of the tag")
+        }
+        if let position, !isConnectedElsewhere(position) { return }
+        if let failure = failureElsewhere(of: member) { throw failure }
+    }
+
+    /// Returns why another bridge, which has the tag of a pending command to a group, does not execute it; nil if it does.
+    func failureElsewhere(of command: PendingCommand) -> CommandFailure? {
+        command.requesters.first?.member.flatMap { failureElsewhere(of: $0) }
+    }
+
+    private func failureElsewhere(of member: GroupMember) -> CommandFailure? {
+        let tag = member.tag.text
+        guard !peers.isConnected(to: tag, as: member), let owner = peers.owner(of: tag) else { return nil }
+        return CommandFailure(
+            .unknownTag,
+            "Tag \(tag) belongs to the bridge \(owner.quoted), which does not have it in the group \(member.group.text.quoted)",
+            hint: "Add the group to the configuration of that bridge")
+    }
+
+    /// The commands that make no sense for several tags.
+    private static let commandsForOneTag = [NameSet.name]
+
+    /// Uses the groups of a changed configuration.
+    mutating func groupsChanged() -> [BridgeAction] {
+        let wasEmpty = groups.isEmpty
+        groups = GroupTable(configuration.groups)
+        let subscriptions: [BridgeAction] =
+            switch (wasEmpty, groups.isEmpty) {
+            case (true, false): [.subscribe(topics.groupFilters)]
+            case (false, true): [.unsubscribe(topics.groupFilters)]
+            default: []
+            }
+        return subscriptions + publish([infoFact])
     }
 }
 

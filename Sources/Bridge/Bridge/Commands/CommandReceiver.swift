@@ -1,0 +1,39 @@
+import MQTTTypes
+
+/// The kind of a command's receiver, with the row of its table.
+enum CommandReceiver {
+    case tag(any TagRequest.Type)
+    case bridge(any BridgeRequest.Type)
+
+    /// - Throws: `unknown_command`.
+    init(_ address: CommandAddress) throws(CommandFailure) {
+        self =
+            if address.tag == nil {
+                .bridge(try BridgeRequestTable.row(address.name))
+            } else {
+                .tag(try TagRequestTable.row(address.name))
+            }
+    }
+
+    /// The keys of the command, besides those of all commands.
+    var keys: [String] {
+        switch self {
+        case .tag(let row): row.keys
+        case .bridge(let row): row.keys
+        }
+    }
+}
+
+extension MQTTMessage {
+    /// Returns the additional topic for the result; nil for none.
+    ///
+    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
+    func responseTopic(
+        protecting topics: @autoclosure () -> ProtectedTopics
+    ) throws(CommandFailure) -> ResponseTopic? {
+        guard correlationData?.count ?? 0 <= Requester.maxCorrelationData else { throw .correlationDataTooLong }
+        guard let responseTopic else { return nil }
+        guard let topic = ResponseTopic(responseTopic, protecting: topics()) else { throw .responseTopicRefused }
+        return topic
+    }
+}
