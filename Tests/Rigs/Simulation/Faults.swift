@@ -133,8 +133,9 @@ final class Faults {
             let fault = Self.answers[Int(world.random.next() % UInt64(Self.answers.count))]
             note("\(tag.serial) answers: \(fault)")
             tag.execute(.fault(fault, isOnce: world.chance(0.5)))
-            tag.troubledUntil = world.now + wait + Self.recovery
-            if Self.garbling.contains(fault) { tag.garbledUntil = tag.troubledUntil }
+            let end = world.now + wait + Self.recovery
+            tag.troubledUntil = max(tag.troubledUntil, end)
+            if Self.garbling.contains(fault) { tag.garbledUntil = end }
             ends(after: wait) { tag.endFault() }
         case 17:
             note("reload \(host.instance)")

@@ -73,7 +73,7 @@ final class MachineFaults {
             let tag = world.tags[draw(world.tags.count)]
             // The tag is gone by then.
             let wait = max(wait, .seconds(8))
-            tag.troubledUntil = world.now + wait + .seconds(90)
+            tag.troubledUntil = max(tag.troubledUntil, world.now + wait + .seconds(90))
             host.reload { $0.leftOut.insert(tag.number) }
             faults.ends(after: wait) { host.reload { $0.leftOut.remove(tag.number) } }
         case 9:

@@ -47,12 +47,21 @@ extension Oracle {
             }
         }
         if let since = result.tag.history.heldSince, since < result.sentAt, result.process.startedAt < since,
-            !result.demand.isForConnection, !["not_permitted", "invalid_argument"].contains(result.code)
+            !result.demand.isForConnection, !isRightForHeld(result)
         {
             return "the tag is held"
         }
         if isLate(result) { return "the tag has been connected for a while" }
         return result.code.map { complaint(about: $0, result) } ?? complaintAboutSuccess(result)
+    }
+
+    /// Whether the result of a command to a tag that is held may be right.
+    private func isRightForHeld(_ result: Judgement) -> Bool {
+        switch result.code {
+        case "not_permitted", "invalid_argument", "unknown_tag": true
+        case "tag_offline": result.process.isStopping
+        default: false
+        }
     }
 
     /// Whether a result comes too late, although its tag has been connected and undisturbed.
@@ -71,7 +80,7 @@ extension Oracle {
         case .response: return history.requested < result.sentAt ? "the tag has received no request" : nil
         case .signal, .connect:
             let isLinked = result.process.central?.isLinked(result.tag) ?? false
-            return isLinked || history.linkEnded >= result.sentAt ? nil : "the tag is not connected"
+            return isLinked || history.linkEnded > result.sentAt - Self.notice ? nil : "the tag is not connected"
         case .disconnect:
             let isLinked = result.process.central?.isLinked(result.tag) ?? false
             return isLinked && !history.mayBeWanted(since: result.sentAt) ? "the tag is connected" : nil
@@ -92,8 +101,7 @@ extension Oracle {
         case "tag_offline": return complaintAboutOffline(result, isDisturbed)
         case "expired": return complaintAboutExpiry(result)
         case "in_use":
-            let isUsed = history.usedElsewhere >= min(tag.linkedAt, result.sentAt) || world.options.sharesAdapter
-            return isUsed ? nil : "no other program has used the tag"
+            return wasUsedElsewhere(result) ? nil : "no other program has used the tag"
         case "timeout", "link_lost":
             let isLinkLost = history.linkEnded >= result.sentAt || result.process.isStopping
             return isLinkLost || isDisturbed ? nil : "the link is up, and the tag responds"
@@ -103,6 +111,15 @@ extension Oracle {
         case "unknown_tag", "busy": return isDisturbed ? nil : "nothing was wrong with the tag"
         default: return "no such error is possible"
         }
+    }
+
+    /// Whether another program may use a tag, or has used it since the last attempt of the bridge.
+    private func wasUsedElsewhere(_ result: Judgement) -> Bool {
+        let tag = result.tag
+        // A bridge makes no attempt while another bridge is connected.
+        let since = world.options.bridges > 1 ? result.process.startedAt : min(tag.linkedAt, result.sentAt)
+        return tag.history.usedElsewhere >= since || world.options.sharesAdapter
+            || world.hosts.contains { $0.radio.takenByOthers.contains(tag.address) }
     }
 
     private func complaintAboutOffline(_ result: Judgement, _ isDisturbed: Bool) -> String? {

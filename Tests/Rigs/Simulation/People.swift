@@ -198,7 +198,7 @@ final class People {
     private var held: Set<String> = []
 
     /// Whether a tag may have been disconnected by a command.
-    func isHeld(_ tag: AirTag) -> Bool { held.contains(tag.serial) }
+    func isHeld(_ tag: AirTag) -> Bool { held.contains(tag.serial) || tag.history.mayBeHeld(since: world.now) }
 
     private func want(_ tag: AirTag) {
         // A request that a bridge without a session does not receive is lost.
