@@ -127,6 +127,23 @@ struct OneResultTests {
         #expect(pair.finals == ["attic a expired"])
     }
 
+    @Test("if it expires while the broker is away, and the first bridge by name is connected later")
+    func expiresWithoutBroker() {
+        let pair = BridgePair()
+        pair.connectTag(pair.attic)
+        pair.wait(.seconds(2))
+        pair.loseTag(pair.attic)
+        pair.send("led/set", Self.led)
+        for host in [pair.attic, pair.cellar] { pair.cut(host) }
+        for host in [pair.attic, pair.cellar] { pair.handle(.brokerDisconnected, host) }
+        pair.wait(.seconds(20))
+        pair.reconnect(pair.cellar, hasSession: false)
+        pair.wait(.seconds(5))
+        pair.reconnect(pair.attic, hasSession: false)
+        pair.wait(.seconds(150))
+        #expect(pair.finals == ["attic a expired"])
+    }
+
     @Test("if the bridge that would publish it starts again")
     func restarts() {
         let pair = BridgePair()
@@ -167,6 +184,22 @@ struct OneResultTests {
         pair.will(of: pair.attic)
         pair.wait(.seconds(60))
         #expect(pair.finals.dropFirst(before) == ["cellar a not_permitted"])
+    }
+
+    @Test(
+        "if both reject it because the user has disconnected the tag, and the first one dies later",
+        arguments: ["", "a"])
+    func rejectedByBoth(id: String) {
+        let pair = BridgePair()
+        pair.send("connection/set", "disconnect")
+        pair.wait(.seconds(2))
+        let before = pair.finals.count
+        pair.send("led/set", id.isEmpty ? #"{"state":"ON"}"# : Self.led)
+        pair.wait(.seconds(id.isEmpty ? 14 : 2))
+        pair.kill(pair.attic)
+        pair.will(of: pair.attic)
+        pair.wait(.seconds(150))
+        #expect(pair.finals.dropFirst(before) == ["attic \(id.isEmpty ? "-" : id) not_permitted"])
     }
 
     // MARK: Commands that the bridge with the tag executes
@@ -220,7 +253,8 @@ struct OneResultTests {
         pair.send("led/set", Self.led)
         pair.wait(.seconds(40))
         pair.will(of: owner)
-        pair.wait(.seconds(5))
+        // The broker keeps the session for 30 s.
+        pair.wait(.seconds(hasSession ? 5 : 31))
         pair.reconnect(owner, hasSession: hasSession)
         if hasSession { pair.answer(owner) }
         pair.wait(.seconds(120))

@@ -30,8 +30,12 @@ struct LeftCommand: Sendable {
     let endsAt: Instant
     /// When the other bridge must have published something, because it may have died while the broker was away; nil if it has.
     var doubtAt: Instant?
+    /// Whether the other bridge has proven that it has received it.
+    var isReceived = false
     /// Whether the other bridge has not received it: it has started since, or had no session.
     var isUnknownElsewhere = false
+    /// Whether it was left before the connection to the broker: the result may wait for the other bridge's connection.
+    var isFromBefore = false
     /// While the other bridge is offline: when it no longer receives the command from the broker.
     var missedAt: Instant?
 }
@@ -55,7 +59,8 @@ struct LeftCommands: Sendable {
     static let maxCount = 256
     /// How long a command is kept after it has ended at the other bridge. Until then a proof has arrived, or the will.
     static let lifetime = Duration.seconds(120)
-    /// How long a bridge may take to publish its `info` after a result.
+    /// How long a bridge may take to publish its `info` after a result. If it has received the command and proves nothing within this
+    /// time after the end, it has rejected the command at once.
     static let proof = Duration.seconds(3)
 
     private var commands: [LeftCommand] = []
@@ -72,7 +77,7 @@ struct LeftCommands: Sendable {
 
     /// Adds a command.
     mutating func add(_ command: LeftCommand, at now: Instant) {
-        commands.removeAll { $0.endsAt + Self.lifetime <= now }
+        removeOld(at: now)
         if commands.count < Self.maxCount { commands.append(command) }
     }
 
@@ -84,6 +89,25 @@ struct LeftCommands: Sendable {
         commands.removeAll {
             $0.bridge == bridge && !$0.isUnknownElsewhere && ($0.endsAt <= now || connected.contains($0.tag))
         }
+        for index in commands.indices where commands[index].bridge == bridge {
+            commands[index].isReceived = !commands[index].isUnknownElsewhere
+        }
+    }
+
+    /// Removes the commands that another bridge has answered.
+    mutating func removeAnswered(_ keys: [StoredResults.Key]) {
+        commands.removeAll { ($0.requesters.first?.key).map(keys.contains) ?? false }
+    }
+
+    private mutating func removeOld(at now: Instant) {
+        commands.removeAll {
+            !$0.isUnknownElsewhere && $0.endsAt + ($0.isReceived ? Self.proof : Self.lifetime) <= now
+        }
+    }
+
+    /// Handles a connection to the broker.
+    mutating func brokerConnected() {
+        for index in commands.indices { commands[index].isFromBefore = true }
     }
 
     /// Notes that a bridge has not received the commands that meet a condition.
@@ -95,21 +119,21 @@ struct LeftCommands: Sendable {
     }
 
     /// Returns the bridges whose proof is overdue.
-    mutating func takeDoubts(at now: Instant) -> Set<ExactText> {
+    mutating func takeDoubts(at now: Instant) -> [ExactText] {
         var bridges: Set<ExactText> = []
         for index in commands.indices {
             guard let due = commands[index].doubtAt, due <= now else { continue }
             commands[index].doubtAt = nil
             bridges.insert(commands[index].bridge)
         }
-        return bridges
+        return bridges.sorted()
     }
 
     /// Removes and returns the commands whose results the other bridge does not publish, in order.
     mutating func take(at now: Instant, _ standing: (LeftCommand) -> Standing) -> [LeftCommand] {
         guard !commands.isEmpty else { return [] }
         var taken: [LeftCommand] = []
-        commands.removeAll { $0.endsAt + Self.lifetime <= now }
+        removeOld(at: now)
         for index in commands.indices.reversed() {
             switch standing(commands[index]) {
             case _ where commands[index].isUnknownElsewhere, .isGone: taken.append(commands.remove(at: index))

@@ -12,7 +12,9 @@ struct PendingCommands: Sendable {
     /// The numbers of ended commands of reflexes, also without a broker.
     private(set) var reflexOutcomes = ReflexOutcomes()
     /// Whether the broker is connected. If not, reflexes have no results.
-    var isBrokerConnected = false
+    var isBrokerConnected = false {
+        didSet { if isBrokerConnected { left.brokerConnected() } }
+    }
 
     private(set) var pending: [PendingCommand] = []
     /// The commands whose results other bridges publish.
@@ -225,6 +227,7 @@ extension PendingCommands {
         let keys = commands.filter { $0.answered == true }
             .compactMap { command in command.id.map { StoredResults.Key(resultTopic: command.topic, id: $0) } }
         guard !keys.isEmpty else { return [] }
+        left.removeAnswered(keys)
         return remove { command in
             !command.isSent && (command.requesters.first?.key).map(keys.contains) ?? false
         }
@@ -244,8 +247,6 @@ extension PendingCommands {
     /// Handles the return of another bridge that has received no command since an instant.
     mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
         markUnknown(to: bridge) { $0.receivedAt.instant >= instant }
-        // Its will came later than the end of its connection, and it has proven nothing since.
-        left.markUnknown(to: bridge) { $0.receivedAt.instant >= instant - PeerBridges.willDelay }
     }
 
     /// Handles tags that another bridge did not know before: it has ignored the commands to them.

@@ -119,9 +119,6 @@ struct PeerBridges: Sendable {
     static let longestInfo = 65_536
     /// How long the broker keeps the session of a bridge that is not connected.
     static let sessionExpiry = Duration.seconds(30)
-    /// How long after the end of its connection the broker publishes the will of a bridge whose network has failed: one and a half
-    /// times the keep-alive interval.
-    static let willDelay = Duration.seconds(45)
     /// Maximum size of `boot` in bytes; longer ones are ignored.
     private static let longestBoot = 64
 
@@ -354,7 +351,7 @@ struct PeerBridges: Sendable {
     func standing(of command: LeftCommand) -> LeftCommands.Standing {
         guard let peer = peers[command.bridge], peer.isOnline else { return .offline }
         // One that has proven before that it lives may be slow.
-        if peer.isDoubted, !peer.isProven { return .isGone }
+        if peer.isDoubted, !peer.isProven { return command.isFromBefore ? .offline : .isGone }
         if case .unknownTag = command.work { return .responds }
         return peer.tags.contains(command.tag) ? .responds : .isGone
     }
