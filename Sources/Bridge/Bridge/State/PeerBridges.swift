@@ -71,7 +71,7 @@ struct PeerBridges: Sendable {
     struct Change: Equatable {
         /// The tags that it knows or knew.
         var tags: [TagID] = []
-        /// The tags that it is connected to, if it is online.
+        /// The tags that it is connected to according to a new document, if it is online.
         var connected: [TagID] = []
         /// The tags whose facts it leaves to another bridge from now on.
         var yielded: [TagID] = []
@@ -279,6 +279,8 @@ struct PeerBridges: Sendable {
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
+        // Its next document says to which tags it is connected: it may be a new process.
+        change.connected = []
         if peer.isOnline, let since = peer.offlineSince, now - since >= Self.sessionExpiry {
             change.missedSince = since
         }
