@@ -1,4 +1,5 @@
 import JacquardProtocol
+import MQTTTypes
 import Testing
 import Time
 
@@ -332,6 +333,20 @@ struct OneResultTests {
         pair.will(of: pair.attic)
         pair.wait(.seconds(60))
         #expect(pair.finals == ["cellar a unknown_tag"])
+    }
+
+    @Test("if the bridge of the tag publishes its facts again after the other one has lost its session")
+    func refreshed() {
+        let pair = BridgePair()
+        pair.connectTag(pair.attic)
+        pair.reconnect(pair.cellar, hasSession: false)
+        pair.wait(.seconds(20))
+        pair.send("led/set", Self.led)
+        pair.answer(pair.attic)
+        let refresh = MQTTMessage(topic: "jacquard/bridge/attic/request/refresh", payload: [], qos: .atLeastOnce)
+        pair.handle(.message(refresh), pair.attic)
+        pair.wait(.seconds(150))
+        #expect(pair.finals.filter { $0.contains(" a ") } == ["attic a ok"])
     }
 
     @Test("a bridge that is online again is connected to no tag until its document says so")
