@@ -70,7 +70,7 @@ struct AdapterScan: Sendable {
             try manager.startScanning(allowsDuplicates: true)
         } catch {
             switch error {
-            case .bluetoothUnavailable(let state): throw AdapterScan.noRadio(Self.words(state))
+            case .bluetoothUnavailable(let state): throw Self.noRadio(Self.words(state))
             }
         }
     }
@@ -83,13 +83,13 @@ struct AdapterScan: Sendable {
             switch signal {
             case .state(.poweredOn): return
             case .state(let state) where state == .unsupported || state == .unauthorized || state == .poweredOff:
-                throw AdapterScan.noRadio(Self.words(state))
+                throw Self.noRadio(Self.words(state))
             case .state(let state): last = state
             case .interrupted: throw .interrupted
             case .advertised: break
             }
         }
-        throw AdapterScan.noRadio(Self.words(last))
+        throw Self.noRadio(Self.words(last))
     }
 
     @LoopActor

@@ -95,8 +95,8 @@ struct RadioChoiceTests {
         #expect(bench.steps() == [.noBond(bench.tag, receivedBy: []), .connect(bench.tag, 1)])
     }
 
-    @Test("The report of a missing bond ends with the request to connect, unless that is repeated at once")
-    func missingBondEnds() {
+    /// A tag that needs a bond, and that only a radio without one has received: it was reported.
+    private static func withMissingBond() -> ChoiceBench {
         var bench = ChoiceBench()
         bench.choice.requireBond(with: bench.tag)
         bench.connect(bench.tag)
@@ -104,6 +104,12 @@ struct RadioChoiceTests {
         _ = bench.steps()
         bench.wait(.seconds(5))
         #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        return bench
+    }
+
+    @Test("The report of a missing bond ends with the request to connect, unless that is repeated at once")
+    func missingBondEnds() {
+        var bench = Self.withMissingBond()
         bench.choice.disconnect(bench.tag, at: bench.now)
         #expect(bench.steps() == [.end(bench.tag, nil)])
         bench.connect(bench.tag)
@@ -120,13 +126,7 @@ struct RadioChoiceTests {
 
     @Test("The report of a missing bond does not outlast the request if no radio receives the tag any more")
     func missingBondOfAbsentTag() {
-        var bench = ChoiceBench()
-        bench.choice.requireBond(with: bench.tag)
-        bench.connect(bench.tag)
-        bench.receive(bench.tag, -50, by: 0)
-        _ = bench.steps()
-        bench.wait(.seconds(5))
-        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        var bench = Self.withMissingBond()
         bench.wait(.seconds(10))
         bench.choice.disconnect(bench.tag, at: bench.now)
         #expect(bench.steps() == [.noBond(bench.tag, receivedBy: []), .end(bench.tag, nil)])
@@ -134,13 +134,7 @@ struct RadioChoiceTests {
 
     @Test("The report of a missing bond ends when the tag is forgotten after its request")
     func missingBondOfForgottenTag() {
-        var bench = ChoiceBench()
-        bench.choice.requireBond(with: bench.tag)
-        bench.connect(bench.tag)
-        bench.receive(bench.tag, -50, by: 0)
-        _ = bench.steps()
-        bench.wait(.seconds(5))
-        #expect(bench.steps() == [.noBond(bench.tag, receivedBy: [0])])
+        var bench = Self.withMissingBond()
         bench.choice.disconnect(bench.tag, at: bench.now)
         #expect(bench.steps() == [.end(bench.tag, nil)])
         bench.choice.forget(bench.tag)

@@ -3,7 +3,7 @@ import Time
 
 /// A command whose result another bridge publishes.
 struct LeftCommand: Sendable {
-    /// What to do if the other bridge has died.
+    /// The task of this bridge if the other one has died.
     enum Work: Sendable {
         /// It was not executed here.
         case execution(any TagRequest)
@@ -45,7 +45,7 @@ struct LeftCommand: Sendable {
 /// A bridge publishes its `info` after results for a tag that others know, and before it stops. That proves that it lived after the
 /// command. If it dies without such a proof, the command is executed or answered here.
 struct LeftCommands: Sendable {
-    /// What is known about a bridge that publishes a result.
+    /// The state of a bridge that publishes a result, as far as it is known.
     enum Standing: Sendable {
         /// It lives, as far as is known.
         case responds

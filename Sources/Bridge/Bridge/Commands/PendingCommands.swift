@@ -61,17 +61,14 @@ struct PendingCommands: Sendable {
 // MARK: Adding
 
 extension PendingCommands {
-    /// Returns the stored result of a repeated command.
-    mutating func storedResult(for requester: Requester, at now: Timestamp) -> [Publication]? {
-        guard let result = storedPayload(for: requester, at: now) else { return nil }
+    /// Returns the stored result of a repeated command: its payload, and its publications.
+    mutating func storedResult(
+        for requester: Requester, at now: Timestamp
+    ) -> (payload: [UInt8], publications: [Publication])? {
+        guard let key = requester.key, let payload = storedResults.result(for: key, at: now.instant) else { return nil }
         traces.repeated(requester.trace, .stored)
         planProof(of: requester, at: now.instant)
-        return requester.publications(result)
-    }
-
-    /// Returns the stored result of a repeated command as a payload.
-    func storedPayload(for requester: Requester, at now: Timestamp) -> [UInt8]? {
-        requester.key.flatMap { storedResults.result(for: $0, at: now.instant) }
+        return (payload, requester.publications(payload))
     }
 
     /// The most repetitions of pending commands, of all tags together. They take no room from other commands.

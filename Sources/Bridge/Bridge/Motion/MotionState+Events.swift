@@ -16,7 +16,7 @@ extension MotionState {
         case file(MotionFileAction)
     }
 
-    /// What events depend on.
+    /// The circumstances of an event.
     struct Conditions {
         /// Whether the tag is connected.
         let isConnected: Bool

@@ -1,8 +1,8 @@
 import JacquardProtocol
 import Time
 
-/// What the bridge makes of gestures and other events of tags: publications, chords, and commands that the user has
-/// attached to them.
+/// The consequences of gestures and other events of tags: publications, chords, and commands that the user has attached
+/// to them.
 struct Reactions: Sendable {
     /// An effect of an event.
     enum Effect {

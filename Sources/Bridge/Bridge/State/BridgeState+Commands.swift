@@ -120,9 +120,10 @@ extension BridgeState {
             return ended(
                 .refusal(refusal), of: position, requester, leftTo: other, results, until: now.instant, at: now)
         }
-        if let stored = pendingCommands.storedPayload(for: requester, at: now) {
-            let results = pendingCommands.storedResult(for: requester, at: now) ?? []
-            return ended(.stored(stored), of: position, requester, leftTo: other, results, until: now.instant, at: now)
+        if let stored = pendingCommands.storedResult(for: requester, at: now) {
+            return ended(
+                .stored(stored.payload), of: position, requester, leftTo: other, stored.publications,
+                until: now.instant, at: now)
         }
         do throws(CommandFailure) {
             if shutdown != nil { throw CommandFailure.stoppedBeforeSending }

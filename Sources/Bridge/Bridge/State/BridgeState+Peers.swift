@@ -297,7 +297,9 @@ extension BridgeState {
     private mutating func execute(
         _ request: any TagRequest, of position: Int?, _ requester: Requester, until instant: Instant, at now: Timestamp
     ) -> [BridgeAction] {
-        if let stored = pendingCommands.storedResult(for: requester, at: now) { return publish(stored) }
+        if let stored = pendingCommands.storedResult(for: requester, at: now) {
+            return publish(stored.publications)
+        }
         do throws(CommandFailure) {
             guard let position else { throw CommandFailure.forgottenBeforeSending }
             let isInTime = now.instant < instant || type(of: request).ignoresHold

@@ -143,9 +143,11 @@ struct PeerBridges: Sendable {
         let old = peers[name]
         var peer = old ?? Peer(mayRepeatInfo: isStored, mayRepeatState: isStored)
         let isProof = !isStored || !peer.mayRepeatInfo
-        if isProof { peer.prove() }
-        // It was connected before this one: after a lost session, its `online` comes first.
-        if isProof { peer.sessionLostAt = nil }
+        if isProof {
+            peer.prove()
+            // It was connected before this one: after a lost session, its `online` comes first.
+            peer.sessionLostAt = nil
+        }
         peer.mayRepeatInfo = false
         peer.forgetTags()
         let document = JSONValue(parsing: info)

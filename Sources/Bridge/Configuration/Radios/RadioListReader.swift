@@ -40,7 +40,7 @@ struct RadioListReader {
         switch node.content {
         case .list(let items): return items
         case .scalar(let text, _):
-            guard case .variable = node.origin else { return nil }
+            guard node.origin.isVariable else { return nil }
             return text.split(separator: ",", omittingEmptySubsequences: false).map {
                 ConfigurationNode(content: .scalar(text: ASCII.trimmed($0), isPlain: false), origin: node.origin)
             }
