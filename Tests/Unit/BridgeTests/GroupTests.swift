@@ -175,7 +175,7 @@ struct GroupTests {
         for index in 0..<20 {
             _ = peers.received(
                 info: Array(#"{"tags":["t\#(index)"],"groups":{"hall":[\#(tags)]}}"#.utf8), of: "b\(index)")
-            _ = peers.received(state: Array("online".utf8), of: "b\(index)", at: Instant(sinceBoot: .zero))
+            _ = peers.received(state: Array("online".utf8), of: "b\(index)")
         }
         // 4,000 members have 31 kB.
         #expect((0..<20).filter { peers.isKnown(TagID("t\($0)") ?? "-") }.count == 8)

@@ -212,25 +212,6 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.id) == ["b"])
     }
 
-    @Test(
-        "responds to a command when its tag goes to another bridge for which the broker no longer had a session",
-        arguments: [(29, []), (30, ["b"])])
-    func missedElsewhere(seconds: Int, answered: [String]) {
-        let scene = Scene()
-        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[],"boot":"1"}"#)
-        scene.send("bridge/zoo/state", "online")
-        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
-        scene.wait(.seconds(1))
-        scene.send("bridge/zoo/state", "offline")
-        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"b"}"#)
-        scene.wait(.seconds(seconds))
-        scene.send("bridge/zoo/state", "online")
-        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"boot":"1"}"#)
-        let finals = scene.results.filter { $0.error != nil }
-        #expect(finals.map(\.error?.code) == answered.map { _ in "tag_offline" })
-        #expect(finals.map(\.id) == answered)
-    }
-
     /// Both bridges know the tag; the retained messages say that the other one is connected to it.
     private func afterBrokerRestart() -> Scene {
         let scene = Scene()
@@ -291,34 +272,17 @@ struct PeerBridgesTests {
         #expect(scene.results.isEmpty)
     }
 
-    @Test(
-        "responds to a command that another bridge has not received, because the broker has lost its sessions",
-        arguments: [true, false], [29, 30])
-    func lostSessions(hasSession: Bool, seconds: Int) {
-        let scene = Scene()
-        scene.send("bridge/zoo/info", Self.zooHasTag)
-        scene.send("bridge/zoo/state", "online")
-        scene.handle(.brokerDisconnected)
-        scene.wait(.seconds(seconds))
-        scene.handle(.brokerDisconnected)
-        if !hasSession { scene.handle(.brokerHasNoSession) }
-        scene.handle(.brokerConnected)
-        scene.receive("jacquard/bridge/zoo/info", Self.zooHasTag, isRetained: true)
-        scene.receive("jacquard/bridge/zoo/state", "online", isRetained: true)
-        scene.receive("jacquard/bridge/attic/state", "online")
-        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
-        scene.wait(.seconds(10))
-        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"b"}"#)
-        scene.send("bridge/zoo/state", "online")
-        scene.send("bridge/zoo/info", Self.zooHasTag)
-        let finals = scene.results.filter { $0.error != nil }.map(\.id)
-        #expect(finals == (!hasSession && seconds == 29 ? ["a", "b"] : []))
+    /// The document of the bridge `zoo` after an interruption, which is given in milliseconds after now.
+    private static func zooInfo(missed: ClosedRange<Int64>, after now: Timestamp) -> String {
+        let texts = [missed.lowerBound, missed.upperBound].map { TimeText.utc(now.unixMilliseconds + $0) }
+        return #"{"tags":["003R"],"connected":["003R"],"missed":{"since":"\#(texts[0])","until":"\#(texts[1])"}}"#
     }
 
     @Test(
-        "responds to commands that another bridge has missed, which was offline and is back with another session",
-        arguments: [1, 2], [true, false])
-    func missed(session: Int, isStored: Bool) {
+        "responds to commands that another bridge has missed in an interruption, according to its document",
+        arguments: [(-5_000...5_000, true), (-251...0, true), (-250...5_000, false), (-5_000...(-1), false)],
+        [true, false])
+    func missed(_ expected: (missed: ClosedRange<Int64>, isMissed: Bool), isStored: Bool) {
         let scene = Scene()
         if isStored {
             scene.receive("jacquard/bridge/zoo/info", Self.zooHasTag, isRetained: true)
@@ -328,38 +292,57 @@ struct PeerBridgesTests {
             scene.send("bridge/zoo/state", "online")
             scene.send("bridge/zoo/state", "offline")
         }
+        let info = Self.zooInfo(missed: expected.missed, after: scene.now)
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
         scene.wait(.seconds(2))
         scene.send("bridge/zoo/state", "online")
-        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"session":\#(session)}"#)
-        #expect(scene.results.filter(\.final).map(\.error?.code) == (session == 2 ? ["tag_offline"] : []))
-        // The number is compared with the last one.
+        scene.send("bridge/zoo/info", info)
+        #expect(scene.results.filter(\.final).map(\.error?.code) == (expected.isMissed ? ["tag_offline"] : []))
+        // Each interruption counts once.
         scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"b"}"#)
-        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"session":\#(session)}"#)
+        scene.send("bridge/zoo/info", info)
         scene.wait(.seconds(70))
-        #expect(scene.results.filter(\.final).count == session - 1)
+        #expect(scene.results.filter(\.final).count == (expected.isMissed ? 1 : 0))
     }
 
-    @Test("numbers its sessions: the broker has none after an interruption, or before the first connection")
-    func ownSession() {
+    @Test(
+        "reads no interruption from other values",
+        arguments: [
+            "null", "{}", #"{"since":"2026-11-20T10:00:00.000Z"}"#, #"{"since":0,"until":9999999999999}"#,
+            #"{"since":"2026-11-20","until":"2026-11-21"}"#,
+        ])
+    func notMissed(value: String) {
+        let scene = shared("zoo", connected: #""003R""#)
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"missed":\#(value)}"#)
+        scene.wait(.seconds(70))
+        #expect(scene.results.filter(\.final).isEmpty)
+    }
+
+    @Test("tells other bridges the time from its last message until its connection, if the broker had no session of it")
+    func ownInterruption() {
         let scene = Scene()
-        func session() -> String? {
-            scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.firstMatch(of: /"session":(\d+)/).map {
+        func missed() -> String? {
+            scene.publications.last { $0.topic.hasSuffix("attic/info") }?.text.firstMatch(of: /"missed":({.*?})/).map {
                 String($0.1)
             }
         }
         scene.handle(.brokerHasNoSession)
         scene.handle(.brokerConnected)
-        #expect(session() == nil)
+        #expect(missed() == nil)
+        let heard = scene.now
+        scene.receive("jacquard/bridge/attic/state", "online")
+        scene.wait(.seconds(5))
         scene.handle(.brokerDisconnected)
         scene.handle(.brokerConnected)
         scene.connect()
-        #expect(session() == nil)
+        #expect(missed() == nil)
         scene.handle(.brokerDisconnected)
+        scene.wait(.seconds(5))
         scene.handle(.brokerHasNoSession)
         scene.handle(.brokerConnected)
         scene.disconnect()
-        #expect(session() == "2")
+        #expect(missed() == #"{"since":"\#(heard.text)","until":"\#(scene.now.text)"}"#)
     }
 
     @Test("responds to commands that it has left to a bridge that has started since")
@@ -519,12 +502,12 @@ struct PeerBridgesTests {
                 return "\"\(text)\(String(repeating: "a", count: 64 - text.utf8.count))\""
             }
             _ = peers.received(info: Array("{\"tags\":[\(ids.joined(separator: ","))]}".utf8), of: "z\(bridge)")
-            _ = peers.received(state: Array("online".utf8), of: "z\(bridge)", at: Instant(sinceBoot: .zero))
+            _ = peers.received(state: Array("online".utf8), of: "z\(bridge)")
         }
         let last = try #require(TagID("4-495-" + String(repeating: "a", count: 58)))
         #expect(peers.isKnown(last))
         _ = peers.received(info: Array(#"{"tags":["x"]}"#.utf8), of: "y")
-        _ = peers.received(state: Array("online".utf8), of: "y", at: Instant(sinceBoot: .zero))
+        _ = peers.received(state: Array("online".utf8), of: "y")
         #expect(!peers.isKnown("x"))
     }
 

@@ -1,3 +1,5 @@
+import JSON
+
 /// `G/info`.
 struct BridgeInfoDocument: Encodable {
     /// The version of the MQTT contract.
@@ -17,13 +19,23 @@ struct BridgeInfoDocument: Encodable {
     var elsewhere: [String]?
     /// The commands that have failed here, and that another bridge may still have; omitted if there are none.
     var refused: [RefusedCommand]?
-    /// The number of the session at the broker: after an interruption with a new one, the bridge has missed the commands of that time.
-    /// Omitted for the first.
-    var session: Int?
+    /// The last interruption of the connection to the broker after which there was no session; omitted if there was none.
+    var missed: InterruptionDocument?
     /// The tags of each group; omitted without groups.
     var groups: [String: [String]]?
     /// Whether the bridge publishes beats; omitted if not.
     var watch: Bool?
+}
+
+/// `missed` in `G/info`: the bridge has not received the commands of this time.
+struct InterruptionDocument: Encodable {
+    let since: String
+    let until: String
+
+    init(_ interruption: Interruption) {
+        since = TimeText.utc(interruption.since)
+        until = TimeText.utc(interruption.until)
+    }
 }
 
 /// One element of `G/adapter`.

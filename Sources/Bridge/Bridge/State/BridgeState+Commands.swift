@@ -8,6 +8,7 @@ import Time
 
 extension BridgeState {
     mutating func received(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
+        peers.received(at: now)
         if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
             return receivedFormerAnnouncement(message)
         }
@@ -35,7 +36,7 @@ extension BridgeState {
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
             pendingCommands.bridgeAdded(change.added, ExactText(instance))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
-            if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
+            if let missed = change.missed { pendingCommands.bridgeMissed(ExactText(instance), missed) }
             pendingCommands.hasPeers = !peers.isEmpty
             if change.isProof {
                 pendingCommands.left.bridgeLives(ExactText(instance), connected: change.connected, at: now.instant)
@@ -52,8 +53,7 @@ extension BridgeState {
             return (isOverwritten ? stateOverwritten(at: now) : []) + (isAnswer ? retainedMessagesEnded(at: now) : [])
         case .peerState(let instance):
             let change = peers.received(
-                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
-            if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
+                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
             pendingCommands.hasPeers = !peers.isEmpty
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)

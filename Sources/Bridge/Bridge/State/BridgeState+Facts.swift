@@ -63,7 +63,7 @@ extension BridgeState {
     }
 
     mutating func sessionLost(at now: Timestamp) -> [BridgeAction] {
-        peers.sessionLost(at: now.instant)
+        peers.sessionLost(at: now)
         return []
     }
 
@@ -114,7 +114,7 @@ extension BridgeState {
         let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn, at: now) }
         guard isOn else {
             guard let old else { return publish(finds) }
-            let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[.find]]) }
+            let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
             departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
             return publish(finds + old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
         }
@@ -122,7 +122,7 @@ extension BridgeState {
         if let old { discovery?.takeOver(from: old, tags: ids) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
         let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
-        let topics = withheld.map { [tags[$0].topics[.find]] + discoveryTopics(of: tags[$0].entry.id) }
+        let topics = withheld.map { [tags[$0].topics[FindFact.topic]] + discoveryTopics(of: tags[$0].entry.id) }
         return topics.map(BridgeAction.withhold)
             + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFacts() + finds)
     }
@@ -273,7 +273,7 @@ extension BridgeState {
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
-                refused: refusedCommands, session: peers.session > 1 ? peers.session : nil, groups: groups.document,
+                refused: refusedCommands, missed: peers.missed.map(InterruptionDocument.init), groups: groups.document,
                 watch: watch == nil ? nil : true))
     }
 

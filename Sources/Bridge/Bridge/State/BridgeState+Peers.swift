@@ -320,7 +320,6 @@ extension BridgeState {
 
     mutating func brokerDisconnected(at now: Timestamp) -> [BridgeAction] {
         watch?.brokerDisconnected(at: now.instant)
-        peers.brokerDisconnected(at: now.instant)
         return log.end()
     }
 
@@ -398,7 +397,7 @@ extension BridgeState {
             return correction(topics.tag(id)[.availability])
         }
         let state = BridgeTopics(base: topics.base, instance: name.text).state
-        let change = peers.received(state: Array("offline".utf8), of: name.text, at: now.instant)
+        let change = peers.received(state: Array("offline".utf8), of: name.text)
         let text = "No beat of the bridge \(name.text) for \(FleetWatch.patience.components.seconds) s"
         let event = event(.bridgeSilent, text: text, at: now)
         return peerChanged(change, at: now) + publish(facts + [correction(state), event]) + ringChanged(at: now)

@@ -10,12 +10,8 @@ import Time
 struct PeerBridges: Sendable {
     private struct Peer {
         var isOnline = false
-        /// When this bridge has learned that it is offline; kept until its first document after its return.
-        var offlineSince: Instant?
-        /// The number of its session at the broker, according to its document.
-        var session: Int64 = 1
-        /// When the broker lost its sessions; nil after the bridge has connected again.
-        var sessionLostAt: Instant?
+        /// The interruption in which it has missed commands, according to its document.
+        var missed: Interruption?
         /// Whether it publishes beats.
         var sendsBeats = false
         /// The tags that it knows.
@@ -85,19 +81,18 @@ struct PeerBridges: Sendable {
         var isProof = false
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
-        /// When it went offline, or when the broker lost its sessions, if it is back without its session: it has not received the
-        /// commands that have arrived since. After a short absence, its `info` has another `session`.
-        var missedSince: Instant?
+        /// The interruption in which it has missed commands, if its document names a new one.
+        var missed: Interruption?
         /// Whether it has gone offline.
         var isGone = false
     }
 
     private let instance: ExactText
-    /// When this bridge was disconnected from the broker; nil while it is connected, and before the first connection.
-    private var disconnectedAt: Instant?
     private var peers: [ExactText: Peer] = [:]
-    /// The number of this bridge's session at the broker; each one that was lost in an interruption is followed by the next.
-    private(set) var session = 1
+    /// When this bridge has received its last message from the broker; nil before the first one.
+    private var lastHeard: Timestamp?
+    /// The last interruption after which the broker had no session of this bridge; nil if there was none.
+    private(set) var missed: Interruption?
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
     /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
@@ -143,11 +138,7 @@ struct PeerBridges: Sendable {
         let old = peers[name]
         var peer = old ?? Peer(mayRepeatInfo: isStored, mayRepeatState: isStored)
         let isProof = !isStored || !peer.mayRepeatInfo
-        if isProof {
-            peer.prove()
-            // It was connected before this one: after a lost session, its `online` comes first.
-            peer.sessionLostAt = nil
-        }
+        if isProof { peer.prove() }
         peer.mayRepeatInfo = false
         peer.forgetTags()
         let document = JSONValue(parsing: info)
@@ -163,14 +154,12 @@ struct PeerBridges: Sendable {
                 + peer.refused.reduce(0) { $0 + $1.size }
         }
         if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
-        peer.session = document?["session"]?.integer ?? 1
-        let offlineSince = peer.offlineSince
-        if peer.isOnline { peer.offlineSince = nil }
+        peer.missed = document.flatMap { Interruption($0["missed"]) }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
-        if let old, peer.session > old.session { change.missedSince = offlineSince }
+        if let old, peer.missed != old.missed { change.missed = peer.missed }
         return change
     }
 
@@ -197,22 +186,16 @@ struct PeerBridges: Sendable {
     /// Returns whether other bridges regard this one as connected to a tag.
     func ownClaims(_ tag: String) -> Bool { !claimedHere.isEmpty && claimedHere.contains(ExactText(tag)) }
 
-    /// Handles the end of the connection to the broker.
-    mutating func brokerDisconnected(at now: Instant) {
-        if disconnectedAt == nil { disconnectedAt = now }
-    }
+    /// Handles any message: this bridge has received everything so far.
+    mutating func received(at now: Timestamp) { lastHeard = now }
 
-    /// Handles that the broker has no session of this bridge. If it had not expired, the sessions of other bridges may be lost, too.
-    mutating func sessionLost(at now: Instant) {
-        guard let disconnectedAt else { return }
-        session += 1
-        guard now - disconnectedAt < Self.sessionExpiry else { return }
-        for name in peers.keys { peers[name]?.sessionLostAt = now }
+    /// Handles that the broker has no session of this bridge.
+    mutating func sessionLost(at now: Timestamp) {
+        if let lastHeard { missed = Interruption(since: lastHeard, until: now) }
     }
 
     /// The broker sends the stored messages again on a connection.
     mutating func brokerConnected() {
-        disconnectedAt = nil
         isOwnStateOnline = false
         claimedHere = []
         for name in peers.keys {
@@ -220,8 +203,6 @@ struct PeerBridges: Sendable {
             // A proof that was due while the broker was away could not arrive.
             peers[name]?.confirm()
             peers[name]?.isProven = false
-            // It may have been back meanwhile.
-            peers[name]?.offlineSince = nil
             peers[name]?.mayRepeatInfo = true
             peers[name]?.mayRepeatState = true
         }
@@ -263,9 +244,8 @@ struct PeerBridges: Sendable {
     ///   - state: the state.
     ///   - name: the instance name of the bridge.
     ///   - isStored: as for a document.
-    ///   - now: the current time.
     /// - Returns: the effects.
-    mutating func received(state: [UInt8], of name: String, isStored: Bool = false, at now: Instant) -> Change {
+    mutating func received(state: [UInt8], of name: String, isStored: Bool = false) -> Change {
         let name = ExactText(name)
         guard name != instance else { return Change() }
         let old = peers[name]
@@ -277,18 +257,11 @@ struct PeerBridges: Sendable {
         if !peer.isOnline { peer.connected = [] }
         // Its next document requires a response, also if it equals the one from before its connection.
         peer.elsewhere = []
-        let sessionLostAt = isProof && peer.isOnline ? peer.sessionLostAt : nil
-        if sessionLostAt != nil { peer.sessionLostAt = nil }
-        if !peer.isOnline, peer.offlineSince == nil || old?.isOnline == true { peer.offlineSince = now }
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         // Its next document says to which tags it is connected: it may be a new process.
         change.connected = []
-        if peer.isOnline, let since = peer.offlineSince, now - since >= Self.sessionExpiry {
-            change.missedSince = since
-        }
-        if let sessionLostAt { change.missedSince = sessionLostAt }
         return change
     }
 

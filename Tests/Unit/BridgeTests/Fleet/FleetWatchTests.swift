@@ -251,7 +251,7 @@ struct FleetWatchTests {
             for number in 0..<count {
                 let name = "b\(number)"
                 _ = peers.received(info: Array(#"{"tags":[],"watch":true}"#.utf8), of: name)
-                _ = peers.received(state: Array("online".utf8), of: name, at: Instant(sinceBoot: .zero))
+                _ = peers.received(state: Array("online".utf8), of: name)
             }
             #expect(peers.ring(of: FleetWatch.ringSize).count == 8)
         }
