@@ -180,6 +180,17 @@ struct HealthTests {
         #expect(!health(scene).contains(#""status":"degraded""#))
     }
 
+    @Test("a lost bond is no problem once the tag is tried again, because another program has made a new one")
+    func newBond() {
+        let scene = Scene()
+        let error = TagConnectionError(.peerRemovedPairingInfo, "No bond")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 2, error: error)))
+        #expect(health(scene).contains("peer_removed_pairing_info"))
+        let lines = scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        #expect(health(scene).contains(#""status":"ok""#))
+        #expect(!lines.contains { $0.contains("bond") })
+    }
+
     @Test("files that cannot be written and a duplicate serial are a problem each, in the order of their begin")
     func codes() {
         let scene = Scene()

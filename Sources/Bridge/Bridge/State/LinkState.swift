@@ -107,6 +107,8 @@ extension LinkState {
         if waitsForMotion, !connection.state.isLinked { new.removeFailureOfSleepingTag(after: connection) }
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         updateGrace(new.state, at: now.instant)
+        // It is tried again because a program has made a new bond, or the user has asked for it.
+        if connection.state == .disconnected, !isProgress, failure?.code == .peerRemovedPairingInfo { failure = nil }
         connection = new
         switch new.state {
         case .preparingToConnect: requestedAt = requestedAt ?? now.instant
