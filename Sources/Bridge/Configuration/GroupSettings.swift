@@ -43,7 +43,7 @@ extension GroupSettings {
                 comment: """
                     The group's name in topics, 1 to 32 of 0-9 A-Z a-z _ -, not all, and not the id of a tag. Required.
                     """
-            ).required(ScalarRule<String>.groupName.allowed),
+            ).required(nameRule.allowed),
             ConfigurationKey(
                 "tags", \.tags, .tagIDs(1...64), .settings,
                 "The ids of its tags, of this bridge or others. Each bridge serves its own tags of its own groups."
@@ -93,10 +93,10 @@ extension GroupSettings {
     }
 }
 
-extension ScalarRule where Value == String {
+extension GroupSettings {
     /// The name of a group: one level of a topic.
-    static var groupName: ScalarRule {
-        let word = word(limit: 32, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord)
+    static var nameRule: ScalarRule<String> {
+        let word = ScalarRule.word(limit: 32, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord)
         return ScalarRule(allowed: "\(word.allowed), and not all") { text throws(Rejection) in
             let name = try word.parse(text)
             guard name != "all" else { throw Rejection("stands for all tags on the command line") }

@@ -87,7 +87,7 @@ extension ReflexSettings {
                     The command: led, haptic or notify, and the payload of jacquard/tag/<id>/led/set, haptic/set or \
                     notify/set; in quotes if it contains a #, such as "led #ff8000". Required.
                     """
-            ).required(ScalarRule<String>.reflexRequestAllowed),
+            ).required(requestAllowed),
             ConfigurationKey(
                 "tag", \.tag, .tagID, .settings,
                 "The id of the tag that gets the command. Default: the tag of the event; with broker all connected tags."
@@ -146,16 +146,14 @@ extension ReflexSettings {
     }
 }
 
-extension ScalarRule where Value == String {
+extension ReflexSettings {
     /// The allowed commands of a reflex.
-    static var reflexRequestAllowed: String {
-        "led, haptic or notify and a payload, such as led flash or haptic short"
-    }
+    private static let requestAllowed = "led, haptic or notify and a payload, such as led flash or haptic short"
 
     /// The command of a reflex; the bridge checks it.
-    static func reflexRequest(_ problem: @escaping (String) -> String?) -> ScalarRule {
-        let text = text(bytes: 1_024)
-        return ScalarRule(allowed: reflexRequestAllowed) { value throws(Rejection) in
+    static func requestRule(_ problem: @escaping (String) -> String?) -> ScalarRule<String> {
+        let text = ScalarRule.text(bytes: 1_024)
+        return ScalarRule(allowed: requestAllowed) { value throws(Rejection) in
             let value = try text.parse(value)
             if let problem = problem(value) { throw Rejection(problem) }
             return value

@@ -25,7 +25,7 @@ extension Signal {
             ConfigurationKey(
                 "name", \.name, .signalName, .settings,
                 "The name in jacquard/tag/<id>/notify/set, such as \(builtInNames.joined(separator: ", "))."
-            ).example("tea").required(ScalarRule<String>.signalName.allowed),
+            ).example("tea").required(nameRule.allowed),
             .section("led", "What the LED of the tag plays. Default: nothing."),
             ConfigurationKey(
                 "led.color", \.color, .partOfSignal(as: "led", "color"), .settings,
@@ -69,14 +69,14 @@ extension Signal {
     }
 }
 
-extension ScalarRule where Value == String {
-    /// The name of a signal.
-    static var signalName: ScalarRule { word(limit: 32, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord) }
+/// The name of a signal.
+private var nameRule: ScalarRule<String> {
+    ScalarRule.word(limit: 32, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord)
 }
 
 extension ValueType where Value == String {
     fileprivate static var signalName: ValueType {
-        ValueType(["type": "string", "pattern": "^[0-9A-Za-z_-]{1,32}$"], text: { $0 }, in: { _ in .signalName })
+        ValueType(["type": "string", "pattern": "^[0-9A-Za-z_-]{1,32}$"], text: { $0 }, in: { _ in nameRule })
     }
 
     /// A value of a command, which the bridge checks.

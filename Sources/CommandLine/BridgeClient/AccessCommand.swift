@@ -41,7 +41,7 @@ enum AccessCommand {
     ) { arguments throws(CommandLineError) in
         let form = try arguments.operand(0, "FORM", ScalarRule<Form>.choice)
         let role = try arguments.value(of: roleOption, ScalarRule<AccessRole>.choice)
-        let user = try arguments.value(of: userOption, .user)
+        let user = try arguments.value(of: userOption, userName)
         let logins = arguments.options[loginsOption.name]
         let replayBase = try arguments.value(of: toOption, .topic) ?? AccessTable.usualReplayBase
         switch form {
@@ -79,15 +79,14 @@ enum AccessCommand {
         ])
 }
 
-extension ScalarRule where Value == String {
-    /// A name that mosquitto accepts in a list: one word in one line.
-    fileprivate static var user: ScalarRule {
-        ScalarRule(allowed: "1 to 256 bytes without blanks and control characters") { text throws(Rejection) in
-            guard !text.isEmpty else { throw Rejection("is empty") }
-            guard text.utf8.count <= 256 else { throw Rejection("is too long") }
-            guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw Rejection("holds other characters") }
-            return text
-        }
+/// A name that mosquitto accepts in a list: one word in one line.
+private var userName: ScalarRule<String> {
+    ScalarRule(allowed: "1 to 256 bytes without blanks and control characters") {
+        text throws(Rejection) in
+        guard !text.isEmpty else { throw Rejection("is empty") }
+        guard text.utf8.count <= 256 else { throw Rejection("is too long") }
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { throw Rejection("holds other characters") }
+        return text
     }
 }
 

@@ -92,7 +92,7 @@ extension TagSettingCommand {
         examples: ["name 003R 'Left sleeve'"]
     ) { arguments throws(CommandLineError) in
         let tag = TagOperand(tag: try arguments.operand(0, "ID", .topicLevel))
-        let name = try arguments.operand(1, "NAME", .tagName)
+        let name = try arguments.operand(1, "NAME", tagName)
         return try ClientAction(
             TagSettingCommand(
                 tags: tag, command: "name", payload: ["name": .string(name)], lifetime: try arguments.lifetime()),
@@ -206,7 +206,7 @@ extension TagSettingCommand {
         json: RowText.resultsJSON,
         examples: ["notify 003R doorbell"]
     ) { arguments throws(CommandLineError) in
-        let signal = try arguments.operand(1, "SIGNAL", .anyText)
+        let signal = try arguments.operand(1, "SIGNAL", anyText)
         return try action(arguments, "notify", payload: ["signal": .string(signal)])
     }
 
@@ -226,10 +226,10 @@ extension TagSettingCommand {
         examples: ["config 003R colour", "config 003R colour 7 --type uint32", "config 003R offset -- -7"]
     ) { arguments throws(CommandLineError) in
         let type = try arguments.value(of: typeOption, ScalarRule<ConfigType>.choice)
-        var payload: [String: JSONValue] = ["key": .string(try arguments.operand(1, "KEY", .anyText))]
-        payload["vendor_id"] = try arguments.value(of: vendorOption, .anyText).map(JSONValue.string)
-        payload["product_id"] = try arguments.value(of: productOption, .anyText).map(JSONValue.string)
-        guard let text = try arguments.optionalOperand(2, "VALUE", .anyText) else {
+        var payload: [String: JSONValue] = ["key": .string(try arguments.operand(1, "KEY", anyText))]
+        payload["vendor_id"] = try arguments.value(of: vendorOption, anyText).map(JSONValue.string)
+        payload["product_id"] = try arguments.value(of: productOption, anyText).map(JSONValue.string)
+        guard let text = try arguments.optionalOperand(2, "VALUE", anyText) else {
             guard type == nil else { throw CommandLineError(message: "\(typeOption.name) is given without VALUE") }
             return try action(arguments, "config", verb: "get", payload: payload)
         }
@@ -297,21 +297,19 @@ extension ConfigType {
     }
 }
 
-extension ScalarRule where Value == String {
-    /// The name of a tag.
-    fileprivate static var tagName: ScalarRule {
-        ScalarRule(allowed: "1 to 21 bytes") { text throws(Rejection) in
-            guard BLEConfiguration.nameByteCounts.contains(text.utf8.count) else {
-                throw Rejection("has \(text.utf8.count) bytes")
-            }
-            return text
+/// The name of a tag.
+private var tagName: ScalarRule<String> {
+    ScalarRule(allowed: "1 to 21 bytes") { text throws(Rejection) in
+        guard BLEConfiguration.nameByteCounts.contains(text.utf8.count) else {
+            throw Rejection("has \(text.utf8.count) bytes")
         }
+        return text
     }
+}
 
-    /// A text that the bridge checks.
-    fileprivate static var anyText: ScalarRule {
-        ScalarRule(allowed: "a text") { text throws(Rejection) in text }
-    }
+/// A text that the bridge checks.
+private var anyText: ScalarRule<String> {
+    ScalarRule(allowed: "a text") { text throws(Rejection) in text }
 }
 
 /// `log-level`: sets the log level of the bridge until its next start.

@@ -58,12 +58,12 @@ extension SimulatorOptions {
     init(_ arguments: ParsedArguments) throws(CommandLineError) {
         func isSet(_ option: OptionDescription) -> Bool { arguments.options[option.name] != nil }
         serials =
-            (try arguments.value(of: .serials, .serialList) ?? [])
-            + (try arguments.value(of: .serial, .serialList) ?? [])
+            (try arguments.value(of: .serials, serialList) ?? [])
+            + (try arguments.value(of: .serial, serialList) ?? [])
         tagCount = try arguments.value(of: .tags, .integer(1...250))
         bus = arguments.options[OptionDescription.bus.name]
         adapters = try arguments.value(of: .adapters, .integer(0...8)) ?? 1
-        if let places = try arguments.value(of: .places, .placeList) {
+        if let places = try arguments.value(of: .places, placeList) {
             guard arguments.options[OptionDescription.adapters.name] == nil else {
                 throw CommandLineError(message: "--places sets the number of adapters, too; leave --adapters out")
             }
@@ -71,7 +71,7 @@ extension SimulatorOptions {
         }
         otherBus = arguments.options[OptionDescription.otherBus.name]
         if otherBus != nil, adapters == 0 { throw CommandLineError(message: "--other-bus needs an adapter") }
-        if let place = try arguments.value(of: .esphomePlace, .placeList) {
+        if let place = try arguments.value(of: .esphomePlace, placeList) {
             guard let first = place.first, place.count == 1, !places.isEmpty else {
                 throw CommandLineError(message: "--esphome-place is one place, and needs --places")
             }
@@ -80,7 +80,7 @@ extension SimulatorOptions {
         profile = try arguments.value(of: .profile, .choice) ?? .stock
         scenario = arguments.options[OptionDescription.scenario.name]
         replay = arguments.options[OptionDescription.replay.name]
-        speed = try arguments.value(of: .speed, .speed) ?? 1
+        speed = try arguments.value(of: .speed, replaySpeed) ?? 1
         mtu = try arguments.value(of: .mtu, .integer(23...517)).map(UInt16.init)
         gesturesEvery = try arguments.value(of: .gesturesEvery, .seconds(milliseconds: 10...86_400_000))
         proxyPort = try arguments.value(of: .esphome, .integer(1...65_535)).map(UInt16.init)
@@ -101,41 +101,38 @@ extension SimulatorOptions {
     }
 }
 
-extension ScalarRule where Value == [PairingSerial] {
-    /// Serials, separated by commas.
-    fileprivate static var serialList: ScalarRule {
-        ScalarRule(allowed: "serials of 1 to 16 of 0-9 A-Z a-z -, separated by commas") { text throws(Rejection) in
-            var serials: [PairingSerial] = []
-            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let serial = PairingSerial(String(part)), part.utf8.count <= 16 else {
-                    throw Rejection("is not a list of serials")
-                }
-                serials.append(serial)
+/// Serials, separated by commas.
+private var serialList: ScalarRule<[PairingSerial]> {
+    ScalarRule(
+        allowed: "serials of 1 to 16 of 0-9 A-Z a-z -, separated by commas"
+    ) { text throws(Rejection) in
+        var serials: [PairingSerial] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let serial = PairingSerial(String(part)), part.utf8.count <= 16 else {
+                throw Rejection("is not a list of serials")
             }
-            return serials
+            serials.append(serial)
         }
+        return serials
     }
 }
 
-extension ScalarRule where Value == [Place] {
-    /// Places of adapters, separated by colons.
-    fileprivate static var placeList: ScalarRule {
-        ScalarRule(allowed: "1 to 8 places in metres such as 0,0:8,3.5") { text throws(Rejection) in
-            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            let places = parts.compactMap { Place($0) }
-            guard places.count == parts.count, places.count <= 8 else { throw Rejection("is no list of places") }
-            return places
-        }
+/// Places of adapters, separated by colons.
+private var placeList: ScalarRule<[Place]> {
+    ScalarRule(allowed: "1 to 8 places in metres such as 0,0:8,3.5") {
+        text throws(Rejection) in
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let places = parts.compactMap { Place($0) }
+        guard places.count == parts.count, places.count <= 8 else { throw Rejection("is no list of places") }
+        return places
     }
 }
 
-extension ScalarRule where Value == Double {
-    /// How much faster than recorded.
-    fileprivate static var speed: ScalarRule {
-        ScalarRule(allowed: "0.1 to 1000") { text throws(Rejection) in
-            guard let speed = Double(text), (0.1...1000).contains(speed) else { throw Rejection("is no speed") }
-            return speed
-        }
+/// How much faster than recorded.
+private var replaySpeed: ScalarRule<Double> {
+    ScalarRule(allowed: "0.1 to 1000") { text throws(Rejection) in
+        guard let speed = Double(text), (0.1...1000).contains(speed) else { throw Rejection("is no speed") }
+        return speed
     }
 }
 

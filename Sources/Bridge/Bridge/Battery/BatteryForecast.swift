@@ -78,8 +78,8 @@ extension Int64 {
     }
 }
 
-extension TopicRow {
-    static let batteryForecast = TopicRow("battery/forecast", .fact, isRecorded: true) { document in
+extension BatteryForecast {
+    static let topic = TopicRow("battery/forecast", .fact, isRecorded: true) { document in
         document["empty"]?.word.map { "battery will be empty at \($0)" }
     }
 }

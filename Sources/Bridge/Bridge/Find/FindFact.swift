@@ -14,8 +14,8 @@ struct FindFact: Hashable, Sendable {
     var isShown: Bool { isUsed || isDiscovered }
 }
 
-extension TopicRow {
-    static let find = TopicRow("find", .fact, while: .feature, isRecorded: true) { document in
+extension FindFact {
+    static let topic = TopicRow("find", .fact, while: .feature, isRecorded: true) { document in
         document == "on" ? "blinks until it is found" : "does not blink"
     }
 }

@@ -87,8 +87,8 @@ extension TagRequestOutcome {
     }
 }
 
-extension TopicRow {
-    static let modules = TopicRow("modules", .fact, isOnPage: false) { document in
+extension ModulesDocument {
+    static let topic = TopicRow("modules", .fact, isOnPage: false) { document in
         let modules = (document.elements ?? []).map { module in
             (module["name"]?.word ?? "a module") + (module["enabled"]?.flag == true ? ", active" : "")
         }

@@ -154,8 +154,8 @@ extension MotionStatus {
     }
 }
 
-extension TopicRow {
-    static let imu = TopicRow("imu", .fact, isOnPage: false) { document in
+extension MotionDocument {
+    static let topic = TopicRow("imu", .fact, isOnPage: false) { document in
         if let error = document["error"]?.word { return "motion sensor: the download failed: \(error)" }
         if let download = document["download"], let of = download["of"]?.integer, of > 0 {
             let percent = (download["bytes"]?.integer ?? 0) * 100 / of
@@ -165,10 +165,14 @@ extension TopicRow {
         let state = document["state"]?.word?.asWords ?? "module is \(document["module"]?.word ?? "unknown")"
         return "motion sensor: " + (mode.map { "\($0), " } ?? "") + state
     }
+}
 
-    static let imuSessions = TopicRow("imu/sessions", .fact, isOnPage: false) { document in
+extension MotionSessionDocument {
+    static let topic = TopicRow("imu/sessions", .fact, isOnPage: false) { document in
         "has \(document.elements?.count ?? 0) recorded sessions"
     }
+}
 
-    static let imuData = TopicRow("imu/data", .stream, isOnPage: false)
+extension MotionDataDocument {
+    static let topic = TopicRow("imu/data", .stream, isOnPage: false)
 }

@@ -215,8 +215,8 @@ extension TagConnection {
     }
 }
 
-extension TopicRow {
-    static let presence = TopicRow("presence", .fact, while: .feature, isRecorded: true) { document in
+extension PresenceDocument {
+    static let topic = TopicRow("presence", .fact, while: .feature, isRecorded: true) { document in
         let doubt = document["inferred"]?.flag == true ? ", as far as the bridge can tell" : ""
         return switch document["state"]?.string {
         case "here": "is here\(doubt)"

@@ -18,14 +18,3 @@ extension CommandArguments {
         return try text("radio", mayBe: allowed) { name in names.first { $0 == name } }
     }
 }
-
-extension TopicRow {
-    static let radios = TopicRow("radios", .fact, while: .severalRadios) { document in
-        let radios = (document.elements ?? []).map { radio in
-            let strength = radio["rssi"]?.word.map { " at \($0) dBm" } ?? ""
-            let bond = radio["bonded"]?.flag == true ? "" : " without a bond"
-            return "\(radio["radio"]?.word ?? "radio")\(strength)\(bond)"
-        }
-        return radios.isEmpty ? "no radio has received it" : "received by \(radios.joined(separator: ", "))"
-    }
-}

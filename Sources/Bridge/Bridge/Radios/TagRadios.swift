@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -80,5 +81,16 @@ struct RadioDocument: Encodable {
     private enum CodingKeys: String, CodingKey {
         case radio, rssi, bonded
         case lastReceived = "last_received"
+    }
+}
+
+extension RadioDocument {
+    static let topic = TopicRow("radios", .fact, while: .severalRadios) { document in
+        let radios = (document.elements ?? []).map { radio in
+            let strength = radio["rssi"]?.word.map { " at \($0) dBm" } ?? ""
+            let bond = radio["bonded"]?.flag == true ? "" : " without a bond"
+            return "\(radio["radio"]?.word ?? "radio")\(strength)\(bond)"
+        }
+        return radios.isEmpty ? "no radio has received it" : "received by \(radios.joined(separator: ", "))"
     }
 }

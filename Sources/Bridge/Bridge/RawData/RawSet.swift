@@ -87,8 +87,8 @@ struct RawDocument: Encodable {
     }
 }
 
-extension TopicRow {
-    static let raw = TopicRow("raw", .stream, isOnPage: false) { document in
+extension RawDocument {
+    static let topic = TopicRow("raw", .stream, isOnPage: false) { document in
         document["bytes"]?.word.map { "raw data (\(document["view"]?.word ?? "value")): \($0)" }
     }
 }

@@ -41,8 +41,8 @@ extension CommandFailure {
         hint: "It empties the battery of the tag faster; set slide.enabled: true, and reload")
 }
 
-extension TopicRow {
-    static let slide = TopicRow("slide", .stream, isOnPage: false) { document in
+extension SlideDocument {
+    static let topic = TopicRow("slide", .stream, isOnPage: false) { document in
         guard let position = document["position"]?.word else { return nil }
         return switch document["phase"]?.string {
         case "begin": "finger at \(position) of 100"

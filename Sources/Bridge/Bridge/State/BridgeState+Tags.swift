@@ -220,7 +220,9 @@ extension BridgeState {
 
     private mutating func presenceConfigured(_ limit: Duration?, at now: Timestamp) -> [BridgeAction] {
         // Another bridge publishes the presence of its tags.
-        let withheld = tags.filter { scopes[$0.entry.id] != nil }.map { BridgeAction.withhold([$0.topics[.presence]]) }
+        let withheld = tags.filter { scopes[$0.entry.id] != nil }.map {
+            BridgeAction.withhold([$0.topics[PresenceDocument.topic]])
+        }
         let facts = tags.indices.flatMap { position in
             tags[position].setPresence(awayAfter: limit, at: now) + [tags[position].connectionFact(at: now)]
         }
@@ -394,7 +396,7 @@ extension BridgeState {
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {
             let topics = topics.tag(entry.id)
-            let features = [topics[.presence], topics[.find]]
+            let features = [topics[PresenceDocument.topic], topics[FindFact.topic]]
             departures.append(.tag(entry, nil), retainedTopics: topics.retained + features, at: now.instant)
         }
         for name in findings.instances {

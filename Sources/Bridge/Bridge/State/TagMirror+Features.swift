@@ -32,13 +32,13 @@ extension TagMirror {
 
     /// `T/modules`; nothing until the modules were listed.
     var modulesFact: [Publication] {
-        rareFacts.first?.modules.map { [.fact(topics[.modules], ModulesDocument($0).modules)] } ?? []
+        rareFacts.first?.modules.map { [.fact(topics[ModulesDocument.topic], ModulesDocument($0).modules)] } ?? []
     }
 
     /// Publishes raw data that was requested.
     func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
         guard rare.rawViews.contains(view) else { return [] }
-        return [.stream(topics[.raw], RawDocument(bytes, view: view))]
+        return [.stream(topics[RawDocument.topic], RawDocument(bytes, view: view))]
     }
 }
 
@@ -52,7 +52,7 @@ extension TagMirror {
 
     /// `T/radios`; none with a single radio.
     var radiosFact: [Publication] {
-        radios.map { [.fact(topics[.radios], $0.rows.map(RadioDocument.init))] } ?? []
+        radios.map { [.fact(topics[RadioDocument.topic], $0.rows.map(RadioDocument.init))] } ?? []
     }
 }
 
@@ -61,7 +61,7 @@ extension TagMirror {
 extension TagMirror {
     /// `T/presence`; nothing while presence is off.
     var presenceFacts: [Publication] {
-        presence.map { [.fact(topics[.presence], PresenceDocument($0, radio: sighting.radio))] } ?? []
+        presence.map { [.fact(topics[PresenceDocument.topic], PresenceDocument($0, radio: sighting.radio))] } ?? []
     }
 
     /// Passes an event to the presence, and returns its publication if it has changed.
@@ -123,7 +123,7 @@ extension TagMirror {
 extension TagMirror {
     /// `T/find`; nothing before its first use.
     var findFacts: [Publication] {
-        find.isShown ? [.fact(topics[.find], word: find.isOn ? "on" : "off")] : []
+        find.isShown ? [.fact(topics[FindFact.topic], word: find.isOn ? "on" : "off")] : []
     }
 
     /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
@@ -242,7 +242,7 @@ extension TagMirror {
         at now: Timestamp, _ change: (inout SlideState) -> [SlideMachine.Event]
     ) -> [Publication] {
         guard rareFacts.first?.slide != nil else { return [] }
-        return change(&rare.slides[0]).map { .stream(topics[.slide], SlideDocument($0, at: now)) }
+        return change(&rare.slides[0]).map { .stream(topics[SlideDocument.topic], SlideDocument($0, at: now)) }
     }
 }
 
@@ -264,8 +264,8 @@ extension TagMirror {
     /// The publication of the motion sensor's state; none if it was never used.
     var motionPublications: [Publication] {
         guard let motion = rareFacts.first?.motion else { return [] }
-        let state = Publication.fact(topics[.imu], MotionDocument(motion))
+        let state = Publication.fact(topics[MotionDocument.topic], MotionDocument(motion))
         guard let sessions = motion.sessions else { return [state] }
-        return [state, .fact(topics[.imuSessions], sessions.map(MotionSessionDocument.init))]
+        return [state, .fact(topics[MotionSessionDocument.topic], sessions.map(MotionSessionDocument.init))]
     }
 }

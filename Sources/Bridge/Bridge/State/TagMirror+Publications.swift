@@ -12,7 +12,7 @@ extension TagMirror {
 
     /// The topics of facts whose value is unknown.
     var unknownTopics: [String] {
-        (battery == nil ? [topics[.battery], topics[.batteryLevel], topics[.batteryForecast]] : [])
+        (battery == nil ? [topics[.battery], topics[.batteryLevel], topics[BatteryForecast.topic]] : [])
             + (gear == nil ? [topics[.gear]] : [])
     }
 
@@ -37,7 +37,9 @@ extension TagMirror {
         return [document, .fact(topics[.batteryLevel], word: String(battery.value.level))]
     }
 
-    var forecastFact: Publication { .fact(topics[.batteryForecast], BatteryForecastDocument(batteryMonitor.forecast)) }
+    var forecastFact: Publication {
+        .fact(topics[BatteryForecast.topic], BatteryForecastDocument(batteryMonitor.forecast))
+    }
 
     var gearFact: Publication { .fact(topics[.gear], GearDocument(gear)) }
 

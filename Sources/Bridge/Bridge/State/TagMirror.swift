@@ -202,7 +202,8 @@ struct TagMirror: Sendable {
 
     /// The retained topics of features that were switched off.
     var leftTopics: [String] {
-        (left.contains(.presence) ? [topics[.presence]] : []) + (left.contains(.radios) ? [topics[.radios]] : [])
+        (left.contains(.presence) ? [topics[PresenceDocument.topic]] : [])
+            + (left.contains(.radios) ? [topics[RadioDocument.topic]] : [])
     }
 
     /// Handles the end of ``leftTopics``.

@@ -58,7 +58,7 @@ extension TagTable {
             switch effect {
             case .publishState: return publish(self[position].motionPublications)
             case .publishSamples(let payload):
-                return publish([.stream(self[position].topics[.imuData], payload: payload)])
+                return publish([.stream(self[position].topics[MotionDataDocument.topic], payload: payload)])
             case .send(let errand):
                 let token = newToken()
                 self[position].motion.errands[token] = errand

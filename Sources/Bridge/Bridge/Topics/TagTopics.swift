@@ -4,9 +4,10 @@ import JSON
 extension TopicRow {
     /// All rows of tags, in the order in which their messages are cleared and replayed.
     public static let ofTags = [
-        availability, connection, battery, batteryLevel, batteryForecast, gear, info, touchMode, led, rssi, stats,
-        modules,
-        imu, imuSessions, radios, presence, find, gesture, touch, slide, imuData, raw,
+        availability, connection, battery, batteryLevel, BatteryForecast.topic, gear, info, touchMode, led, rssi, stats,
+        ModulesDocument.topic, MotionDocument.topic, MotionSessionDocument.topic, RadioDocument.topic,
+        PresenceDocument.topic, FindFact.topic, gesture, touch, SlideDocument.topic, MotionDataDocument.topic,
+        RawDocument.topic,
     ]
 
     static let availability = TopicRow("availability", .fact, isRecorded: true) { document in

@@ -1,4 +1,4 @@
-public import Text
+import Text
 
 /// Reads the list `bluetooth.radios`.
 struct RadioListReader {
@@ -79,7 +79,7 @@ struct RadioListReader {
             return nil
         }
         guard var radio = placed(places.first, &keys, node, &reader) else { return nil }
-        switch keys.take("name", .radioName, &reader) {
+        switch keys.take("name", radioName, &reader) {
         case .absent: break
         case .wrong: return nil
         case .value(let name): radio.name = name
@@ -119,10 +119,10 @@ struct RadioListReader {
     private func proxy(
         _ keys: inout RadioKeys, _ node: ConfigurationNode, _ reader: inout KeyReader
     ) -> RadioSettings? {
-        guard case .value(let host) = keys.take("esphome", .proxyHost, &reader) else { return nil }
+        guard case .value(let host) = keys.take("esphome", proxyHost, &reader) else { return nil }
         var proxy = RadioSettings.ESPHome(host: host.host, port: host.port ?? RadioSettings.ESPHome.defaultPort)
         let isEncrypted = keys.has("key_file")
-        let key = ScalarRule<Secret>.proxyKey(reader.context)
+        let key = proxyKey(reader.context)
         proxy.keyFile = keys.text("key_file")
         if case .value(let key) = keys.take("key_file", key, &reader) { proxy.key = key }
         let (insecure, place) = (keys.take("insecure", .boolean, &reader), keys.origin("insecure") ?? node.origin)
@@ -202,51 +202,31 @@ extension RadioSettings {
     }
 }
 
-extension ScalarRule where Value == BrokerHost {
-    /// The host of a proxy.
-    fileprivate static var proxyHost: ScalarRule {
-        ScalarRule(
-            allowed: "a host name or address, with a port that is not 6053, such as 192.0.2.7 or loft.local:6054",
-            parse: brokerHost.parse)
+/// The host of a proxy.
+private var proxyHost: ScalarRule<BrokerHost> {
+    ScalarRule(
+        allowed: "a host name or address, with a port that is not 6053, such as 192.0.2.7 or loft.local:6054",
+        parse: ScalarRule.brokerHost.parse)
+}
+
+/// A file with the key of a proxy.
+private func proxyKey(_ context: ReadingContext) -> ScalarRule<Secret> {
+    ScalarRule(
+        allowed: "a file or a systemd credential with the key of the proxy's configuration (api, encryption, key)"
+    ) { text throws(Rejection) in
+        let secret = try context.readPassword(try ScalarRule<String>.text(bytes: 4095).parse(text))
+        let characters = secret.value.utf8
+        let isKey =
+            characters.count == 44 && characters.last == UInt8(ascii: "=")
+            && characters.dropLast().allSatisfy { ASCII.isAlphanumeric($0) || "+/".utf8.contains($0) }
+        guard isKey else { throw Rejection("does not hold 32 bytes in base64, which are 44 characters") }
+        return secret
     }
 }
 
-extension ScalarRule where Value == Secret {
-    /// A file with the key of a proxy.
-    fileprivate static func proxyKey(_ context: ReadingContext) -> ScalarRule {
-        ScalarRule(
-            allowed: "a file or a systemd credential with the key of the proxy's configuration (api, encryption, key)"
-        ) { text throws(Rejection) in
-            let secret = try context.readPassword(try ScalarRule<String>.text(bytes: 4095).parse(text))
-            let characters = secret.value.utf8
-            let isKey =
-                characters.count == 44 && characters.last == UInt8(ascii: "=")
-                && characters.dropLast().allSatisfy { ASCII.isAlphanumeric($0) || "+/".utf8.contains($0) }
-            guard isKey else { throw Rejection("does not hold 32 bytes in base64, which are 44 characters") }
-            return secret
-        }
-    }
-}
-
-extension ScalarRule where Value == String {
-    /// The name of a radio.
-    fileprivate static var radioName: ScalarRule {
-        word(limit: 32, alphabet: "0-9 A-Z a-z _ . -") { ASCII.isOfWord($0) || $0 == UInt8(ascii: ".") }
-    }
-
-    /// A user and a host for the SSH client. Neither can begin with a dash, which the client would take for an option.
-    public static var sshTarget: ScalarRule {
-        let word = word(limit: 253, alphabet: "0-9 A-Z a-z _ . : @ -") {
-            ASCII.isOfWord($0) || ".:@".utf8.contains($0)
-        }
-        return ScalarRule(allowed: "a host such as hall.lan, or a user and a host such as pi@hall.lan") {
-            text throws(Rejection) in
-            let target = try word.parse(text)
-            let parts = target.split(separator: "@", omittingEmptySubsequences: false)
-            guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && !$0.hasPrefix("-") && !$0.hasPrefix(".") }),
-                parts.count == 1 || !parts[0].contains(":")
-            else { throw Rejection("is no user and host") }
-            return target
-        }
+/// The name of a radio.
+private var radioName: ScalarRule<String> {
+    ScalarRule.word(limit: 32, alphabet: "0-9 A-Z a-z _ . -") {
+        ASCII.isOfWord($0) || $0 == UInt8(ascii: ".")
     }
 }

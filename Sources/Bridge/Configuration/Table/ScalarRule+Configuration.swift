@@ -151,6 +151,22 @@ extension ScalarRule where Value == String {
         word(limit: InstanceName.lengthLimit, alphabet: "a-z 0-9 -", where: InstanceName.isAllowed)
     }
 
+    /// A user and a host for the SSH client. Neither can begin with a dash, which the client would take for an option.
+    public static var sshTarget: ScalarRule {
+        let word = word(limit: 253, alphabet: "0-9 A-Z a-z _ . : @ -") {
+            ASCII.isOfWord($0) || ".:@".utf8.contains($0)
+        }
+        return ScalarRule(allowed: "a host such as hall.lan, or a user and a host such as pi@hall.lan") {
+            text throws(Rejection) in
+            let target = try word.parse(text)
+            let parts = target.split(separator: "@", omittingEmptySubsequences: false)
+            guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && !$0.hasPrefix("-") && !$0.hasPrefix(".") }),
+                parts.count == 1 || !parts[0].contains(":")
+            else { throw Rejection("is no user and host") }
+            return target
+        }
+    }
+
     /// A pairing serial: four of the 63 letters of its code on the air. Of the whole number that is printed on the tag, such
     /// as `0-07-9324FLHBK0003R-1903`, the serial is taken. Source: the Protocol article, "Serials".
     public static var serial: ScalarRule {

@@ -134,7 +134,7 @@ extension ValueType where Value == String {
     }
 
     /// The name of a group.
-    static var groupName: ValueType { ValueType(.groupName, .word("^(?!all$)[0-9A-Za-z_-]{1,32}$")) { $0 } }
+    static var groupName: ValueType { ValueType(GroupSettings.nameRule, .word("^(?!all$)[0-9A-Za-z_-]{1,32}$")) { $0 } }
 
     /// A user name of MQTT, which no error message repeats.
     static var credential: ValueType { ValueType(.credential, .text(bytes: 65535)) { $0 } }
@@ -199,7 +199,7 @@ extension ValueType where Value == String {
     /// The command of a reflex.
     static var reflexRequest: ValueType {
         let schema: SchemaNode = ["type": "string", "pattern": "^ *(led|haptic|notify) ", "maxLength": 1024]
-        return ValueType(schema, text: { $0 }, in: { .reflexRequest($0.reflexProblem) })
+        return ValueType(schema, text: { $0 }, in: { ReflexSettings.requestRule($0.reflexProblem) })
     }
 
     /// A folder, which is created if it does not exist.

@@ -50,14 +50,16 @@ private struct WebSettingsReader {
     mutating func settings(_ root: ConfigurationNode?, _ isPasswordHash: (String) -> Bool) -> WebSettings {
         var settings = WebSettings()
         let entries = entries(of: root, path: "", allowed: WebSettings.keys)
-        read(entries["address"], "address", .ipAddress, into: &settings.address)
+        read(entries["address"], "address", ipAddress, into: &settings.address)
         var port = Int(settings.port)
         read(entries["port"], "port", .integer(0...65535), into: &port)
         settings.port = UInt16(port)
         read(entries["behind_proxy"], "behind_proxy", .boolean, into: &settings.isBehindProxy)
         read(entries["ingress"], "ingress", .boolean, into: &settings.isIngress)
         for (index, item) in items(of: entries["trusted_origins"], "trusted_origins").enumerated() {
-            if let origin = value(item, "trusted_origins.\(index)", .origin) { settings.trustedOrigins.append(origin) }
+            if let origin = value(item, "trusted_origins.\(index)", pageOrigin) {
+                settings.trustedOrigins.append(origin)
+            }
         }
         readTLS(entries["tls"], into: &settings)
         readUsers(entries["users"], into: &settings, isPasswordHash)
@@ -193,27 +195,27 @@ private struct WebSettingsReader {
     }
 }
 
-extension ScalarRule where Value == String {
-    /// A literal IP address.
-    fileprivate static var ipAddress: ScalarRule {
-        ScalarRule(allowed: "an IPv4 or IPv6 address such as 127.0.0.1") { text throws(Rejection) in
-            var four = in_addr()
-            var six = in6_addr()
-            guard inet_pton(AF_INET, text, &four) == 1 || inet_pton(AF_INET6, text, &six) == 1 else {
-                throw Rejection("is not an IP address")
-            }
-            return text
+/// A literal IP address.
+private var ipAddress: ScalarRule<String> {
+    ScalarRule(allowed: "an IPv4 or IPv6 address such as 127.0.0.1") {
+        text throws(Rejection) in
+        var four = in_addr()
+        var six = in6_addr()
+        guard inet_pton(AF_INET, text, &four) == 1 || inet_pton(AF_INET6, text, &six) == 1 else {
+            throw Rejection("is not an IP address")
         }
+        return text
     }
+}
 
-    /// The scheme, host and port of a page.
-    fileprivate static var origin: ScalarRule {
-        ScalarRule(allowed: "an origin such as https://home.example, without a path") { text throws(Rejection) in
-            guard text.hasPrefix("https://") || text.hasPrefix("http://") else { throw Rejection("is not an origin") }
-            let host = text.drop { $0 != "/" }.dropFirst(2)
-            let isHost = host.utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-._:[]".utf8.contains($0) }
-            guard !host.isEmpty, isHost else { throw Rejection("is not an origin") }
-            return text.lowercased()
-        }
+/// The scheme, host and port of a page.
+private var pageOrigin: ScalarRule<String> {
+    ScalarRule(allowed: "an origin such as https://home.example, without a path") {
+        text throws(Rejection) in
+        guard text.hasPrefix("https://") || text.hasPrefix("http://") else { throw Rejection("is not an origin") }
+        let host = text.drop { $0 != "/" }.dropFirst(2)
+        let isHost = host.utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-._:[]".utf8.contains($0) }
+        guard !host.isEmpty, isHost else { throw Rejection("is not an origin") }
+        return text.lowercased()
     }
 }
