@@ -174,7 +174,8 @@ struct GroupTests {
         let tags = (0..<4_000).map { "\"\($0)\"" }.joined(separator: ",")
         for index in 0..<20 {
             _ = peers.received(
-                info: Array(#"{"tags":["t\#(index)"],"groups":{"hall":[\#(tags)]}}"#.utf8), of: "b\(index)")
+                info: Array(#"{"tags":["t\#(index)"],"groups":{"hall":[\#(tags)]}}"#.utf8), of: "b\(index)",
+                at: Scene.beginning.instant)
             _ = peers.received(state: Array("online".utf8), of: "b\(index)")
         }
         // 4,000 members have 31 kB.

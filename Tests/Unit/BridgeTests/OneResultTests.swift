@@ -353,9 +353,9 @@ struct OneResultTests {
     func staleDocument() {
         var peers = PeerBridges(instance: "cellar")
         let document = Array(#"{"tags":["003R"],"connected":["003R"]}"#.utf8)
-        #expect(peers.received(info: document, of: "attic").connected.isEmpty)
+        #expect(peers.received(info: document, of: "attic", at: Scene.beginning.instant).connected.isEmpty)
         #expect(peers.received(state: Array("online".utf8), of: "attic").connected.isEmpty)
-        #expect(peers.received(info: document, of: "attic").connected == ["003R"])
+        #expect(peers.received(info: document, of: "attic", at: Scene.beginning.instant).connected == ["003R"])
         // A new process, whose predecessor has left no will.
         #expect(peers.received(state: Array("online".utf8), of: "attic").connected.isEmpty)
         #expect(peers.isConnected(to: "003R"))

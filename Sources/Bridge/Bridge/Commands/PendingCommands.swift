@@ -241,9 +241,9 @@ extension PendingCommands {
         markUnknown(to: bridge) { _ in true }
     }
 
-    /// Handles the return of another bridge that has missed the commands of a time.
-    mutating func bridgeMissed(_ bridge: ExactText, _ interruption: Interruption) {
-        markUnknown(to: bridge) { interruption.contains($0.receivedAt) }
+    /// Handles the return of another bridge that has received no command since an instant.
+    mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
+        markUnknown(to: bridge) { $0.receivedAt.instant > instant }
     }
 
     /// Handles tags that another bridge did not know before: it has ignored the commands to them.

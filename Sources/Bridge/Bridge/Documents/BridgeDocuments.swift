@@ -1,5 +1,3 @@
-import JSON
-
 /// `G/info`.
 struct BridgeInfoDocument: Encodable {
     /// The version of the MQTT contract.
@@ -19,22 +17,20 @@ struct BridgeInfoDocument: Encodable {
     var elsewhere: [String]?
     /// The commands that have failed here, and that another bridge may still have; omitted if there are none.
     var refused: [RefusedCommand]?
-    /// The last interruption of the connection to the broker after which there was no session; omitted if there was none.
-    var missed: InterruptionDocument?
+    /// The number of the session at the broker; omitted for the first.
+    var session: Int?
+    /// The time from the last message of the session before until the connection: the bridge has missed its commands. Omitted for the
+    /// first session.
+    var missedMilliseconds: Int64?
     /// The tags of each group; omitted without groups.
     var groups: [String: [String]]?
     /// Whether the bridge publishes beats; omitted if not.
     var watch: Bool?
-}
 
-/// `missed` in `G/info`: the bridge has not received the commands of this time.
-struct InterruptionDocument: Encodable {
-    let since: String
-    let until: String
-
-    init(_ interruption: Interruption) {
-        since = TimeText.utc(interruption.since)
-        until = TimeText.utc(interruption.until)
+    private enum CodingKeys: String, CodingKey {
+        case contract, version, instance, started, boot, bluez, mqtt, node, tags, connected, elsewhere, refused
+        case session, groups, watch
+        case missedMilliseconds = "missed_ms"
     }
 }
 

@@ -8,7 +8,7 @@ import Time
 
 extension BridgeState {
     mutating func received(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
-        peers.received(at: now)
+        peers.received(at: now.instant)
         if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
             return receivedFormerAnnouncement(message)
         }
@@ -33,10 +33,10 @@ extension BridgeState {
                 return endOfTagInfo + ringChanged(at: now)
             }
             let change = peers.received(
-                info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
+                info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
             pendingCommands.bridgeAdded(change.added, ExactText(instance))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
-            if let missed = change.missed { pendingCommands.bridgeMissed(ExactText(instance), missed) }
+            if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
             pendingCommands.hasPeers = !peers.isEmpty
             if change.isProof {
                 pendingCommands.left.bridgeLives(ExactText(instance), connected: change.connected, at: now.instant)

@@ -63,7 +63,7 @@ extension BridgeState {
     }
 
     mutating func sessionLost(at now: Timestamp) -> [BridgeAction] {
-        peers.sessionLost(at: now)
+        peers.sessionLost(at: now.instant)
         return []
     }
 
@@ -273,7 +273,8 @@ extension BridgeState {
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
-                refused: refusedCommands, missed: peers.missed.map(InterruptionDocument.init), groups: groups.document,
+                refused: refusedCommands, session: peers.missed == nil ? nil : peers.session,
+                missedMilliseconds: peers.missed?.milliseconds, groups: groups.document,
                 watch: watch == nil ? nil : true))
     }
 

@@ -10,8 +10,8 @@ import Time
 struct PeerBridges: Sendable {
     private struct Peer {
         var isOnline = false
-        /// The interruption in which it has missed commands, according to its document.
-        var missed: Interruption?
+        /// The number of its session at the broker, according to its document.
+        var session: Int64 = 1
         /// Whether it publishes beats.
         var sendsBeats = false
         /// The tags that it knows.
@@ -81,8 +81,8 @@ struct PeerBridges: Sendable {
         var isProof = false
         /// Whether its process is a new one, which has received no earlier commands.
         var isRestarted = false
-        /// The interruption in which it has missed commands, if its document names a new one.
-        var missed: Interruption?
+        /// Since when it has not received the commands that have arrived, if it has a new session.
+        var missedSince: Instant?
         /// Whether it has gone offline.
         var isGone = false
     }
@@ -90,9 +90,11 @@ struct PeerBridges: Sendable {
     private let instance: ExactText
     private var peers: [ExactText: Peer] = [:]
     /// When this bridge has received its last message from the broker; nil before the first one.
-    private var lastHeard: Timestamp?
-    /// The last interruption after which the broker had no session of this bridge; nil if there was none.
-    private(set) var missed: Interruption?
+    private var lastMessageAt: Instant?
+    /// The number of this bridge's session at the broker; each one that was lost in an interruption is followed by the next.
+    private(set) var session = 1
+    /// From the last message before the last of these interruptions until its end; nil if there was none.
+    private(set) var missed: Duration?
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
     /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
@@ -112,6 +114,8 @@ struct PeerBridges: Sendable {
     static let maxBytes = 256 << 10
     /// Maximum size of a document in bytes; longer ones are ignored.
     static let longestInfo = 65_536
+    /// How much earlier a bridge may receive a message than another one.
+    private static let headStart = Duration.milliseconds(100)
     /// How long the broker keeps the session of a bridge that is not connected.
     static let sessionExpiry = Duration.seconds(30)
     /// Maximum size of `boot` in bytes; longer ones are ignored.
@@ -131,8 +135,9 @@ struct PeerBridges: Sendable {
     ///   - name: the instance name of the bridge.
     ///   - isStored: whether the first message since the connection may be the retained one, which a bridge has published that
     ///     may have died since.
+    ///   - now: the current time.
     /// - Returns: the effects.
-    mutating func received(info: [UInt8], of name: String, isStored: Bool = false) -> Change {
+    mutating func received(info: [UInt8], of name: String, isStored: Bool = false, at now: Instant) -> Change {
         let name = ExactText(name)
         guard name != instance, info.count <= Self.longestInfo else { return Change() }
         let old = peers[name]
@@ -154,12 +159,15 @@ struct PeerBridges: Sendable {
                 + peer.refused.reduce(0) { $0 + $1.size }
         }
         if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
-        peer.missed = document.flatMap { Interruption($0["missed"]) }
+        peer.session = document?["session"]?.integer ?? 1
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
-        if let old, peer.missed != old.missed { change.missed = peer.missed }
+        if let old, peer.session > old.session, isProof, let missed = document?["missed_ms"]?.integer, missed >= 0 {
+            // No command is kept for a day.
+            change.missedSince = now - .milliseconds(min(missed, 86_400_000)) + Self.headStart
+        }
         return change
     }
 
@@ -187,11 +195,13 @@ struct PeerBridges: Sendable {
     func ownClaims(_ tag: String) -> Bool { !claimedHere.isEmpty && claimedHere.contains(ExactText(tag)) }
 
     /// Handles any message: this bridge has received everything so far.
-    mutating func received(at now: Timestamp) { lastHeard = now }
+    mutating func received(at now: Instant) { lastMessageAt = now }
 
     /// Handles that the broker has no session of this bridge.
-    mutating func sessionLost(at now: Timestamp) {
-        if let lastHeard { missed = Interruption(since: lastHeard, until: now) }
+    mutating func sessionLost(at now: Instant) {
+        guard let lastMessageAt else { return }
+        session += 1
+        missed = now - lastMessageAt
     }
 
     /// The broker sends the stored messages again on a connection.

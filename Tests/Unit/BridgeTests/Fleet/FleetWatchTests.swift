@@ -250,7 +250,8 @@ struct FleetWatchTests {
             var peers = PeerBridges(instance: "b500")
             for number in 0..<count {
                 let name = "b\(number)"
-                _ = peers.received(info: Array(#"{"tags":[],"watch":true}"#.utf8), of: name)
+                _ = peers.received(
+                    info: Array(#"{"tags":[],"watch":true}"#.utf8), of: name, at: Scene.beginning.instant)
                 _ = peers.received(state: Array("online".utf8), of: name)
             }
             #expect(peers.ring(of: FleetWatch.ringSize).count == 8)
