@@ -315,6 +315,27 @@ struct PeerBridgesTests {
         #expect(scene.results.isEmpty)
     }
 
+    @Test("does not leave a command to a bridge that has missed it, when another one turns out to be dead")
+    func missedByTheNext() {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[]}"#)
+        scene.send("bridge/zoo/state", "offline")
+        scene.handle(.brokerDisconnected)
+        scene.handle(.brokerConnected)
+        scene.receive("jacquard/bridge/aaa/info", #"{"tags":["003R"],"connected":[]}"#, isRetained: true)
+        scene.receive("jacquard/bridge/aaa/state", "online", isRetained: true)
+        scene.receive("jacquard/bridge/attic/state", "online")
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        scene.wait(.seconds(1))
+        let info = #"{"tags":["003R"],"connected":["003R"],"session":2,"missed_ms":5000}"#
+        scene.send("bridge/zoo/state", "online")
+        scene.send("bridge/zoo/info", info)
+        #expect(scene.results.filter(\.final).isEmpty)
+        scene.wait(.seconds(10))
+        scene.send("bridge/zoo/info", info)
+        #expect(scene.results.filter(\.final).map(\.error?.code) == ["tag_offline"])
+    }
+
     @Test("tells other bridges the time from its last message until its connection, if the broker had no session of it")
     func ownSession() {
         let scene = Scene()

@@ -23,7 +23,7 @@ struct LeftCommand: Sendable {
     /// The other bridge.
     let bridge: ExactText
     /// The sender, and those that repeated the command.
-    let requesters: [Requester]
+    var requesters: [Requester]
     /// Until when it would have waited here for its tag.
     let reachableUntil: Instant
     /// When the other bridge has ended it, unless that one is connected to the tag and waits for its response.
@@ -32,12 +32,13 @@ struct LeftCommand: Sendable {
     var doubtAt: Instant?
     /// Whether the other bridge has proven that it has received it.
     var isReceived = false
-    /// Whether the other bridge has not received it: it has started since, or had no session.
-    var isUnknownElsewhere = false
     /// Whether it was left before the connection to the broker: the result may wait for the other bridge's connection.
     var isFromBefore = false
     /// While the other bridge is offline: when it no longer receives the command from the broker.
     var missedAt: Instant?
+
+    /// Whether the other bridge has not received it.
+    var isUnknownElsewhere: Bool { requesters.first?.unaware.contains(bridge) ?? false }
 }
 
 /// The commands whose results other bridges publish.
@@ -111,10 +112,10 @@ struct LeftCommands: Sendable {
     }
 
     /// Notes that a bridge has not received the commands that meet a condition.
-    mutating func markUnknown(to bridge: ExactText, where isMissed: (Requester) -> Bool) {
-        for index in commands.indices where commands[index].bridge == bridge {
-            guard commands[index].requesters.first.map(isMissed) ?? false else { continue }
-            commands[index].isUnknownElsewhere = true
+    mutating func note(unaware bridge: ExactText, where isMissed: (ExactText, Requester) -> Bool) {
+        for index in commands.indices {
+            guard let first = commands[index].requesters.first, isMissed(commands[index].tag, first) else { continue }
+            commands[index].requesters[0].add(unaware: bridge)
         }
     }
 

@@ -21,8 +21,6 @@ struct PendingCommand: Sendable {
     /// Whether this bridge publishes the results in any case: the tag was connected here when the command arrived, or when it was
     /// sent, so that other bridges ignore it. Otherwise another bridge that knows the tag may publish them.
     var isOnlyHere: Bool
-    /// The bridges that have not received the command: they have started since, or had no session.
-    var unknownTo: Set<ExactText> = []
     /// The senders: the first one, and those that repeated the command while it was pending.
     var requesters: [Requester]
     /// How long the command may be queued.
@@ -55,8 +53,8 @@ struct PendingCommand: Sendable {
     /// When the command expires, queued or sent.
     var expiresAt: Instant { responseDeadline ?? reachableUntil }
 
-    /// Whether a bridge has not received the command.
-    func isUnknown(to bridge: ExactText) -> Bool { !unknownTo.isEmpty && unknownTo.contains(bridge) }
+    /// The bridges that have not received the command.
+    var unaware: Set<ExactText> { requesters.first?.unaware ?? [] }
 
     /// Whether a reflex has given it.
     var isReflex: Bool { requesters.first?.isReflex ?? false }
@@ -84,6 +82,8 @@ struct Requester: Equatable, Sendable {
     let trace: UInt64
     /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
+    /// The bridges that have not received this message: they have started since, had no session, or did not know the tag.
+    private(set) var unaware: Set<ExactText> = []
     /// The keys that the command does not have, each with a hint. The final result names them.
     var ignoredKeys: [String: String] = [:]
 
@@ -119,6 +119,11 @@ struct Requester: Equatable, Sendable {
         isReflex = true
         trace = 0
         acceptedAt = nil
+    }
+
+    /// Notes that a bridge has not received this message. There are as many names as there may be bridges.
+    mutating func add(unaware bridge: ExactText) {
+        if unaware.count < PeerBridges.maxCount { unaware.insert(bridge) }
     }
 
     /// The key of the stored result; nil without a command `id`.

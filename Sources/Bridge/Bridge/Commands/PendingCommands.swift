@@ -238,32 +238,29 @@ extension PendingCommands {
 
     /// Handles the start of another bridge, which has received none of the commands.
     mutating func bridgeStarted(_ bridge: ExactText) {
-        markUnknown(to: bridge) { _ in true }
+        note(unaware: bridge) { _, _ in true }
     }
 
     /// Handles the return of another bridge that has received no command since an instant.
     mutating func bridgeMissed(_ bridge: ExactText, since instant: Instant) {
-        markUnknown(to: bridge) { $0.receivedAt.instant > instant }
+        note(unaware: bridge) { _, requester in requester.receivedAt.instant > instant }
     }
 
     /// Handles tags that another bridge did not know before: it has ignored the commands to them.
     mutating func bridgeAdded(_ tags: [TagID], _ bridge: ExactText) {
         guard !tags.isEmpty else { return }
-        for index in pending.indices where pending[index].tag.map(tags.contains) ?? false {
-            mark(index, unknownTo: bridge)
-        }
+        let tags = Set(tags.map { ExactText($0.text) })
+        note(unaware: bridge) { tag, _ in tags.contains(tag) }
     }
 
-    /// Each command keeps as many names as there may be bridges.
-    private mutating func mark(_ index: Int, unknownTo bridge: ExactText) {
-        if pending[index].unknownTo.count < PeerBridges.maxCount { pending[index].unknownTo.insert(bridge) }
-    }
-
-    private mutating func markUnknown(to bridge: ExactText, where isMissed: (Requester) -> Bool) {
-        left.markUnknown(to: bridge, where: isMissed)
-        for index in pending.indices where pending[index].tag != nil {
-            guard pending[index].requesters.first.map(isMissed) ?? false else { continue }
-            mark(index, unknownTo: bridge)
+    /// Notes that a bridge has not received the commands that meet a condition.
+    private mutating func note(unaware bridge: ExactText, where isMissed: (ExactText, Requester) -> Bool) {
+        left.note(unaware: bridge, where: isMissed)
+        for index in pending.indices {
+            guard let tag = pending[index].tag, isMissed(ExactText(tag.text), pending[index].requesters[0]) else {
+                continue
+            }
+            pending[index].requesters[0].add(unaware: bridge)
         }
     }
 

@@ -295,14 +295,14 @@ extension BridgeState {
     func responder(of command: PendingCommand) -> ExactText? {
         guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
         if let position = tags.position(of: tag), tags[position].isConnected { return nil }
-        return peers.responder(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unknownTo)
+        return peers.responder(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns the other bridge that has a pending command, too, and publishes its results once this one no longer does; nil if
     /// there is none.
     func successor(of command: PendingCommand) -> ExactText? {
         guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
-        return peers.successor(for: tag.text, as: command.requesters.first?.member, besides: command.unknownTo)
+        return peers.successor(for: tag.text, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns whether other bridges ignore a command to a tag that arrives now: this bridge is connected to the tag, or was

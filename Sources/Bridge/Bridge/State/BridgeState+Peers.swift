@@ -206,9 +206,9 @@ extension BridgeState {
                 let refusal = command.requesters.first.flatMap { refused.firstIndex(of: RefusedCommand($0, of: id)) }
                 if let refusal {
                     refused.remove(at: refusal)
-                    command.unknownTo.insert(bridge)
+                    command.requesters[0].add(unaware: bridge)
                 }
-                let isOnlyHere = command.isOnlyHere || command.isUnknown(to: bridge)
+                let isOnlyHere = command.isOnlyHere || command.unaware.contains(bridge)
                 let offline = isOnlyHere ? tags[position].offlineFailure(at: now) : nil
                 if let failure = offline ?? failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
@@ -241,7 +241,7 @@ extension BridgeState {
         until instant: Instant, endingAt end: Instant? = nil, at now: Timestamp
     ) {
         // A bridge that is connected to the tag has to prove that it lives before.
-        let isConnected = peers.isConnected(to: tag)
+        let isConnected = peers.isConnected(bridge, to: tag)
         let isProven = isConnected || peers.isProven(bridge)
         let end = isConnected ? now.instant : end ?? now.instant
         let command = LeftCommand(
@@ -275,10 +275,11 @@ extension BridgeState {
 
     private mutating func takeBack(_ command: LeftCommand, at now: Timestamp) -> [BridgeAction] {
         let member = command.requesters.first?.member
+        let unaware = (command.requesters.first?.unaware ?? []).union([command.bridge])
         let position = TagID(command.tag.text).flatMap(tags.position)
         let isConnected = position.map { tags[$0].isConnected } ?? false
         let other =
-            isConnected ? nil : peers.responder(forKnown: command.tag.text, as: member, besides: [command.bridge])
+            isConnected ? nil : peers.responder(forKnown: command.tag.text, as: member, besides: unaware)
         if let other {
             leave(
                 command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,

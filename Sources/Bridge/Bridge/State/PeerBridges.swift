@@ -298,6 +298,9 @@ struct PeerBridges: Sendable {
         return peers.values.contains { $0.claims(tag) && $0.receives(member) }
     }
 
+    /// Returns whether a bridge is connected to a tag.
+    func isConnected(_ bridge: ExactText, to tag: String) -> Bool { peers[bridge]?.claims(ExactText(tag)) ?? false }
+
     /// Returns the first bridge by name that is connected to a tag; nil if there is none.
     func bridge(connectedTo tag: String) -> ExactText? {
         let tag = ExactText(tag)
