@@ -238,6 +238,16 @@ struct DoctorRequestTests {
         #expect(document["link"]?.found == "not connected, because no command is waiting")
     }
 
+    @Test("a tag that sleeps until it is moved is not missed")
+    func sleepUntilMoved() throws {
+        let scene = Self.scene()
+        scene.connect()
+        scene.send("tag/003R/sleep/set", #"{"wake_on_motion":true}"#)
+        scene.answer()
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        #expect(try Self.findings(scene)["link"]?.found == "not connected, because it was sent to sleep")
+    }
+
     @Test("a tag that was sent to sleep has no failure, and is missed only once it advertises no more")
     func sleep() throws {
         let scene = Self.scene()

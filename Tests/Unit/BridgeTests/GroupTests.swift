@@ -32,6 +32,19 @@ struct GroupTests {
         }
     }
 
+    @Test("are all those to tags, except for the name", arguments: TagRequestTable.rows.map { $0.name })
+    func allCommands(name: String) {
+        let topic = "group/hall/\(name)"
+        let code = name == NameSet.name ? "unknown_command" : "invalid_json"
+        #expect(results(scene().send(topic, "{")).map { $0.hasSuffix(code) } == [true, true])
+        let levels = topic.split(separator: "/")
+        let isSubscribed = scene().state.subscriptions.contains { filter, _ in
+            let parts = filter.split(separator: "/").dropFirst()
+            return parts.count == levels.count && zip(parts, levels).allSatisfy { $0 == "+" || $0 == $1 }
+        }
+        #expect(isSubscribed)
+    }
+
     @Test("are executed by each tag of the group, with a result on the topic of each that names the tag")
     func execution() {
         let scene = scene()
@@ -146,7 +159,7 @@ struct GroupTests {
     @Test("are subscribed to while there are groups, also after a reload, and groups are in info")
     func subscriptions() throws {
         let scene = Scene()
-        let filters = ["jacquard/group/+/+/set", "jacquard/group/+/+/get"]
+        let filters = ["set", "get"].map { "jacquard/group/+/+/\($0)" } + ["jacquard/group/+/imu/sessions/get"]
         #expect(!scene.state.subscriptions.contains { $0.filter.contains("group") })
         let before = scene.handle(.started).first { $0.contains("attic/info") }
         #expect(before?.contains("groups") == false)

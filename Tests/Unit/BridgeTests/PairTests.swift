@@ -60,7 +60,7 @@ struct PairTests {
         #expect(progress.address == "F0")
         _ = progress.handle(.began(second, 2), at: now)
         #expect(progress.address == nil)
-        let isChanged = progress.handle(.refused(.bluetooth(is: .poweredOff)), at: now)
+        let isChanged = progress.handle(.refused(.bluetooth(is: .poweredOff), serial: nil), at: now)
         #expect(!isChanged)
         #expect(progress.state == .searching)
         #expect(progress.failure == nil)

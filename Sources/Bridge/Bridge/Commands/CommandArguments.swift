@@ -136,9 +136,9 @@ struct CommandArguments: Sendable {
             case .number(let number): number
             default: nil
             }
-        let milliseconds = seconds.flatMap { UInt32(exactly: ($0 * 1_000).rounded()) }
-        if let milliseconds, range.contains(milliseconds) { return milliseconds }
-        let allowed = "\(Double(range.lowerBound) / 1_000) to \(range.upperBound / 1_000) seconds"
+        let limits = Double(range.lowerBound) / 1_000...Double(range.upperBound) / 1_000
+        if let seconds, limits.contains(seconds) { return UInt32((seconds * 1_000).rounded()) }
+        let allowed = "\(limits.lowerBound) to \(range.upperBound / 1_000) seconds"
         throw .invalid(key, is: value, mayBe: allowed)
     }
 
@@ -159,8 +159,10 @@ struct CommandArguments: Sendable {
     /// Reads a list of objects whose length is within a range.
     func list(_ key: String, _ range: ClosedRange<Int>) throws(CommandFailure) -> [CommandArguments]? {
         guard let value = self[key] else { return nil }
-        guard case .array(let elements) = value, range.contains(elements.count) else {
-            throw .invalid(key, is: value, mayBe: "a list of \(range.lowerBound) to \(range.upperBound) objects")
+        let allowed = "a list of \(range.lowerBound) to \(range.upperBound) objects"
+        guard case .array(let elements) = value else { throw .invalid(key, is: value, mayBe: allowed) }
+        guard range.contains(elements.count) else {
+            throw CommandFailure(.invalidArgument, "\(key.quoted) is a list of \(elements.count); it may be \(allowed)")
         }
         var list: [CommandArguments] = []
         for element in elements {

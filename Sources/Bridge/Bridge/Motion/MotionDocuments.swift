@@ -158,7 +158,9 @@ extension MotionDocument {
     static let topic = TopicRow("imu", .fact, isOnPage: false) { document in
         if let error = document["error"]?.word { return "motion sensor: the download failed: \(error)" }
         if let download = document["download"], let of = download["of"]?.integer, of > 0 {
-            let percent = (download["bytes"]?.integer ?? 0) * 100 / of
+            // In floating point: any value may be in a message.
+            let share = Double(download["bytes"]?.integer ?? 0) / Double(of)
+            let percent = Int(min(max(share, 0), 1) * 100)
             return "motion sensor: transfers the session \(download["session"]?.word ?? ""), \(percent) %"
         }
         let mode = ["store": "records", "stream": "streams"][document["mode"]?.word ?? ""]

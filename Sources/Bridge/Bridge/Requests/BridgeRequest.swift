@@ -44,10 +44,13 @@ protocol BridgeRequest: Sendable {
         _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
     ) -> [BridgeAction]
 
-    /// Handles a refusal before the request began. The result follows the actions.
+    /// Handles the refusal of an invalid request. The result follows the actions.
     static func refused(
-        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
     ) -> [BridgeAction]
+
+    /// Handles a refusal before the request began. The result follows the actions.
+    func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction]
 }
 
 /// The progress of a request, with the actions that follow from it.
@@ -74,8 +77,9 @@ extension BridgeRequest {
         _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
     ) -> [BridgeAction] { [] }
     static func refused(
-        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
     ) -> [BridgeAction] { [] }
+    func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction] { [] }
 }
 
 /// All requests to the bridge.

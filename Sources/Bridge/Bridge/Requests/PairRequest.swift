@@ -135,9 +135,14 @@ struct PairRequest: BridgeRequest {
 
     /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.
     static func refused(
-        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
     ) -> [BridgeAction] {
-        bridge.pairingRequested(.refused(failure), at: now)
+        let serial = (try? arguments(payload).pairingSerial())?.text ?? bridge.pairing.requestSerial
+        return bridge.pairingRequested(.refused(failure, serial: serial), at: now)
+    }
+
+    func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction] {
+        bridge.pairingRequested(.refused(failure, serial: entry.serial), at: now)
     }
 }
 

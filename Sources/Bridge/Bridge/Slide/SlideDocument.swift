@@ -22,7 +22,7 @@ struct SlideDocument: Encodable {
 /// `data` of the result of `touch_mode/set` `slide`.
 struct SlideNote: Encodable, Sendable {
     private let idleMinutes: Int64
-    private let note = "The gear streams until then, which empties the battery of the tag faster"
+    private let note = "While the touch mode is slide the gear streams, which empties the battery of the tag faster"
 
     init(idle: Duration) {
         idleMinutes = idle.components.seconds / 60

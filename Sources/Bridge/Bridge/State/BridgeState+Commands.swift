@@ -211,7 +211,8 @@ extension BridgeState {
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
             } catch {
-                return row.refused(error, in: &self, at: now) + publish(pendingCommands.fail(requester, error, at: now))
+                return row.refused(error, of: payload, in: &self, at: now)
+                    + publish(pendingCommands.fail(requester, error, at: now))
             }
         }
     }

@@ -229,7 +229,7 @@ extension BridgeState {
     private mutating func refused(
         _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Timestamp
     ) -> [BridgeAction] {
-        type(of: request).refused(failure, in: &self, at: now)
+        request.refused(failure, in: &self, at: now)
             + publish(pendingCommands.fail(command, failure, at: now))
     }
 

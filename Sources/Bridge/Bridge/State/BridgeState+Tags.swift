@@ -258,7 +258,7 @@ extension BridgeState {
 extension BridgeState {
     mutating func add(_ entry: TagEntry, record: TagRecord?, at now: Timestamp) -> [BridgeAction] {
         guard tags.position(of: entry.id) == nil else { return [] }
-        return insert(entry, record: record, nil, at: now)
+        return insert(entry, record: record, nil, at: now) + publish(foundFacts(about: entry.serial))
     }
 
     /// Handles a new bond: adds the tag if it is new, and connects it according to its policy.
@@ -351,7 +351,7 @@ extension BridgeState {
         departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
         return gestures + refused + recording + [.removeTag(tag.handle)] + withheld + released
-            + publish(events + [infoFact] + discovery + healthChanged(at: now))
+            + publish(events + [infoFact] + discovery + healthChanged(at: now) + foundFacts(about: tag.entry.serial))
     }
 
     /// Returns whether the configuration lists a tag.

@@ -41,7 +41,7 @@ struct LinkState: Sendable {
     /// How long a tag may take to disconnect by itself, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
     /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
-    private var waitsForMotion = false
+    private(set) var waitsForMotion = false
     /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
     private var isUnreached = false
     /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.

@@ -22,7 +22,7 @@ struct PairingProgress: Sendable {
         /// A pairing has failed.
         case failed(TagEntry, CommandFailure)
         /// A request was refused before it began.
-        case refused(CommandFailure)
+        case refused(CommandFailure, serial: String?)
         /// The bridge stops.
         case stopped
     }
@@ -90,9 +90,9 @@ struct PairingProgress: Sendable {
         case .failed(let entry, let failure):
             active[entry.serial] = nil
             fail(failure, serial: entry.serial, at: now)
-        case .refused(let failure):
+        case .refused(let failure, let serial):
             guard isEmpty else { return false }
-            fail(failure, serial: nil, at: now)
+            fail(failure, serial: serial, at: now)
         case .stopped:
             guard isInProgress else { return false }
             fail(.stoppedAfterSending, serial: serial, at: now)

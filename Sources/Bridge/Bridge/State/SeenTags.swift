@@ -90,6 +90,9 @@ struct FoundTags: Sendable {
     /// When to publish the list.
     var deadline: Instant? { throttle.due }
 
+    /// Whether the scan has found a tag.
+    func contains(_ serial: String) -> Bool { tags.values.contains { $0.serial == serial } }
+
     /// Clears the list for a new scan.
     mutating func begin(at now: Timestamp) {
         tags = [:]

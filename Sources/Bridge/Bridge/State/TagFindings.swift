@@ -137,7 +137,7 @@ struct TagFindings {
     private var noLink: Finding {
         guard policy.verdict != .failed else { return Finding(.link, .skipped, "not tried") }
         if let lastFailure { return lastFailure }
-        if tag.link.intent.restsUntil != nil || sleepingSince != nil {
+        if tag.link.intent.restsUntil != nil || tag.link.waitsForMotion || sleepingSince != nil {
             let reason = sleepingSince == nil ? "it was sent to sleep" : "it sleeps"
             return Finding(.link, .ok, "not connected, because \(reason)")
         }

@@ -85,7 +85,9 @@ public struct BridgeTopics: Equatable, Sendable {
     }
 
     /// The topic filters of commands to groups, which the bridge subscribes to while it has any.
-    var groupFilters: [String] { ["\(base)/group/+/+/set", "\(base)/group/+/+/get"] }
+    var groupFilters: [String] {
+        ["\(base)/group/+/+/set", "\(base)/group/+/+/get", "\(base)/group/+/\(MotionSessionsGet.name)"]
+    }
 
     /// A filter that matches the `info` topic of every bridge with this base topic.
     public var infoOfEveryBridge: String { "\(base)/bridge/+/info" }
@@ -127,10 +129,12 @@ public struct BridgeTopics: Equatable, Sendable {
         }
         return switch levels.count {
         case 4 where levels.has("tag", at: 0) && levels.isCommand: .command(CommandAddress(ofTag: levels))
-        case 5 where levels.has("tag", at: 0) && topic.hasSuffix("/" + MotionSessionsGet.name):
-            .command(CommandAddress(ofTag: levels))
         case 4 where levels.has("group", at: 0) && levels.isCommand:
             .groupCommand(group: ExactText(levels[1]), name: String(levels.text(from: 2)))
+        case 5 where topic.hasSuffix("/" + MotionSessionsGet.name) && levels.has("tag", at: 0):
+            .command(CommandAddress(ofTag: levels))
+        case 5 where topic.hasSuffix("/" + MotionSessionsGet.name) && levels.has("group", at: 0):
+            .groupCommand(group: ExactText(levels[1]), name: MotionSessionsGet.name)
         case 4 where levels.has("bridge", at: 0) && levels.has("request", at: 2) && topic.isTopic(below: bridge):
             .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case 3 where levels.has("tag", at: 0) && levels.has("info", at: 2): .tagInfo(levels[1])

@@ -12,7 +12,8 @@ enum Role: String, CaseIterable, Hashable, Sendable {
 
     /// What bridges subscribe to. The page never publishes anything else, whatever the role may do at the broker.
     private static let commands = [
-        "tag/+/+/set", "tag/+/+/get", "group/+/+/set", "group/+/+/get", "bridge/+/request/+",
+        "tag/+/+/set", "tag/+/+/get", "tag/+/imu/sessions/get", "group/+/+/set", "group/+/+/get",
+        "group/+/imu/sessions/get", "bridge/+/request/+",
     ]
 
     /// The role with these rights at the broker.

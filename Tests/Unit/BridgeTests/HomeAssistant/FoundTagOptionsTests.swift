@@ -37,6 +37,19 @@ struct FoundTagOptionsTests {
         #expect(item?["state_topic"]?.string == "jacquard/bridge/attic/pairing")
     }
 
+    @Test("loses a tag that was added to the configuration, and has it again once it was removed")
+    func configured() {
+        let scene = scanning()
+        found("0001", in: scene)
+        scene.wait(.seconds(2))
+        scene.handle(.tagAdded(TagEntry(id: "0001", serial: "0001")))
+        #expect(options(scene) == ["Scan first"])
+        #expect(scene.publications.last { $0.topic.hasSuffix("/found") }?.text.contains(#""known":true"#) == true)
+        scene.handle(.tagRemoved("0001"))
+        #expect(options(scene) == ["0001"])
+        #expect(scene.publications.last { $0.topic.hasSuffix("/found") }?.text.contains(#""known":false"#) == true)
+    }
+
     @Test("loses a tag that was paired, and all at the next scan")
     func paired() {
         let scene = scanning()
