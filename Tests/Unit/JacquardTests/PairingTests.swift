@@ -43,6 +43,19 @@ struct PairingTests {
         }
     }
 
+    @Test("uses the address of a tag that is linked, because an earlier process was killed, and does not advertise")
+    func linkedBefore() async throws {
+        try await onLoop {
+            let stage = Stage()
+            _ = stage.hear(1, isConnected: true)
+            _ = stage.said()
+            stage.manager.connect(.desk)
+            #expect(!stage.said().contains("> connect 01"), "only a person who pairs says that it is the tag")
+            stage.manager.pair(.desk, within: .seconds(60))
+            #expect(stage.said().contains("> connect 01"))
+        }
+    }
+
     @Test("a check makes a new link with a radio, pairs nothing, and fails with the third link that fails")
     func check() async throws {
         try await onLoop {

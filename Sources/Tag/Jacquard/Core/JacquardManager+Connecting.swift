@@ -19,7 +19,9 @@ extension JacquardManager {
             return refuse(row, TagConnectionError(.unconnectableTag, "its address belongs to another tag"))
         }
         driver.retention = .kept
-        if let address = known[row.identity], driver.address == nil, drivers[address] == nil {
+        // A tag that is linked does not advertise: an earlier process may have been killed while it was paired.
+        let linked = row.pairing == nil ? nil : row.identity.serial.flatMap { sightings.connected($0) }
+        if let address = known[row.identity] ?? linked, driver.address == nil, drivers[address] == nil {
             bind(driver, to: address)
             driver.found(at: address)
         }

@@ -42,6 +42,11 @@ struct Sightings {
         sightings[address] != nil || bonded.contains(address)
     }
 
+    /// The address of a tag that has a link with this host, made by any program; nil if there is none.
+    func connected(_ serial: PairingSerial) -> BluetoothAddress? {
+        addresses[serial]?.filter { sightings[$0]?.tag.isConnected == true }.min { $0.description < $1.description }
+    }
+
     /// Records whether this host has a bond with a device.
     mutating func note(_ address: BluetoothAddress, isBonded: Bool) {
         if isBonded { bonded.insert(address) } else { bonded.remove(address) }

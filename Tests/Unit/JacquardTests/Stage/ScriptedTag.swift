@@ -20,11 +20,13 @@ struct ScriptedTag {
     }
 
     /// Its advertisement.
-    func advertisement(rssi: Int? = -60, name: String? = nil, isPaired: Bool = false) -> Advertisement {
+    func advertisement(
+        rssi: Int? = -60, name: String? = nil, isPaired: Bool = false, isConnected: Bool = false
+    ) -> Advertisement {
         Advertisement(
             name: name ?? self.name,
-            manufacturerData: [PairingSerial.companyIdentifier: serial.manufacturerData], rssi: rssi, isPaired: isPaired
-        )
+            manufacturerData: [PairingSerial.companyIdentifier: serial.manufacturerData], rssi: rssi,
+            isPaired: isPaired, isConnected: isConnected)
     }
 
     /// A fragment was written to it.

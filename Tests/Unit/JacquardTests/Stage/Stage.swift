@@ -64,11 +64,13 @@ final class Stage {
     /// Puts a tag on the stage and lets it advertise.
     @discardableResult
     func hear(
-        _ number: Int, _ serial: PairingSerial = .desk, rssi: Int? = -60, name: String = "Desk", isPaired: Bool = false
+        _ number: Int, _ serial: PairingSerial = .desk, rssi: Int? = -60, name: String = "Desk", isPaired: Bool = false,
+        isConnected: Bool = false
     ) -> BluetoothAddress {
         let tag = tags[.number(number)] ?? ScriptedTag(number, serial: serial)
         tags[tag.address] = tag
-        central.report(.discovered(tag.address, tag.advertisement(rssi: rssi, name: name, isPaired: isPaired)))
+        let advertisement = tag.advertisement(rssi: rssi, name: name, isPaired: isPaired, isConnected: isConnected)
+        central.report(.discovered(tag.address, advertisement))
         return tag.address
     }
 
