@@ -5,6 +5,7 @@ import Configuration
 import EventLoop
 import Glibc
 import HTTPServer
+import JSON
 import Logging
 import MQTT
 import PasswordHash
@@ -74,7 +75,10 @@ private struct Plan: Sendable {
         }
         keys = isLink ? folder.map(OneTimeKeys.init) : nil
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
-        sink = isJournal ? JournalSink(level: .info) : StreamSink(format: .text, level: .info)
+        sink =
+            isJournal
+            ? JournalSink(level: .info)
+            : StreamSink(format: .text, level: .info) { TimeText.utc(WallClock.unixMilliseconds) }
         // Last, so that no error leaves its file behind.
         metrics = try passed.unix ?? Self.metricsSocket(settings)
     }

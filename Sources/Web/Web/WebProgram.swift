@@ -7,7 +7,8 @@ public enum WebProgram {
     static let config = OptionDescription(
         name: "--config", value: "FILE",
         details: [
-            "The bridge's configuration, of which the broker is used", "(default: /etc/jacquard2mqtt/config.yaml).",
+            "The bridge's configuration, of which the broker is used",
+            "(default: $JACQUARD2MQTT_CONFIG, else /etc/jacquard2mqtt/config.yaml).",
         ])
     static let web = OptionDescription(
         name: "--web", value: "FILE",

@@ -370,8 +370,15 @@ struct RequestHeadersTests {
     @Test("takes the address that the nearest proxy has added")
     func forwarded() {
         #expect(RequestHeaders.lastForwarded("1.2.3.4, 5.6.7.8") == "5.6.7.8")
-        #expect(RequestHeaders.lastForwarded("2001:DB8::1") == "2001:db8::1")
-        for text in ["", ",", "unknown", "1.2.3.4, <x>", String(repeating: "1", count: 99)] {
+        for text in ["2001:DB8::1", "2001:db8:0::1", "[2001:db8::1]", "[2001:db8::1]:50123"] {
+            #expect(RequestHeaders.lastForwarded(text) == "2001:db8::1")
+        }
+        #expect(RequestHeaders.lastForwarded("1.2.3.4:1000") == "1.2.3.4")
+        for text in [
+            "", ",", "unknown", "1.2.3.4, <x>", String(repeating: "1", count: 99), "1.2.3.4:", "1.2.3.4:123456", "[1",
+            "[::1]x",
+            "abc", "::1]",
+        ] {
             #expect(RequestHeaders.lastForwarded(text) == nil, "\(text)")
         }
     }

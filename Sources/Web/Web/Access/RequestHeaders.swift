@@ -49,13 +49,22 @@ enum RequestHeaders {
         headers["x-remote-user-id"].flatMap { $0.utf8.count <= 64 ? $0 : nil }
     }
 
-    /// The last address in `X-Forwarded-For`, the one that the nearest proxy has added; nil if it is not an address.
+    /// The last address in `X-Forwarded-For`, the one that the nearest proxy has added; nil if it is not an address. A port, which some
+    /// proxies add, is left out: each connection has another one.
     static func lastForwarded(_ header: String?) -> String? {
-        guard let last = header?.utf8.split(separator: UInt8(ascii: ",")).last else { return nil }
-        let text = String(Substring(last)).filter { $0 != " " }
-        guard (2...45).contains(text.utf8.count),
-            text.utf8.allSatisfy({ ASCII.isHexadecimal($0) || $0 == 0x2E || $0 == 0x3A })
-        else { return nil }
-        return text.lowercased()
+        guard let last = header?.split(separator: ",").last else { return nil }
+        let text = ASCII.trimmed(last)
+        if text.hasPrefix("[") {
+            let parts = text.dropFirst().split(separator: "]", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[1].isEmpty || isPort(parts[1]) else { return nil }
+            return IPAddress.canonical(String(parts[0]))
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return IPAddress.canonical(parts.count == 2 && isPort(":" + parts[1]) ? String(parts[0]) : String(text))
+    }
+
+    private static func isPort(_ text: some StringProtocol) -> Bool {
+        text.first == ":" && (1...5).contains(text.dropFirst().utf8.count)
+            && text.dropFirst().utf8.allSatisfy(ASCII.isDigit)
     }
 }

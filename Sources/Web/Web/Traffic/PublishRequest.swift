@@ -49,7 +49,7 @@ struct PublishRequest: Hashable, Sendable {
         default: throw .invalidArgument
         }
         guard topic.utf8.count <= Self.topicLimit,
-            !topic.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+            !topic.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
         else { throw .invalidArgument }
         guard let rest = TopicPattern.rest(of: topic, below: base), role.mayWrite(rest) else { throw .notPermitted }
         switch object["payload"] {
