@@ -64,7 +64,8 @@ enum AccessCommand {
         name: "--role", value: "ROLE", completion: .words(AccessRole.allCases.map(\.rawValue)),
         details: [
             AccessRole.allCases.prefix(3).map(\.rawValue).joined(separator: ", ") + ",",
-            AccessRole.allCases.dropFirst(3).map(\.rawValue).joined(separator: " or ") + ". With try: the role of the",
+            AccessRole.allCases.dropFirst(3).dropLast().map(\.rawValue).joined(separator: ", ")
+                + " or \(AccessRole.allCases.last?.rawValue ?? ""). With try: the role of the",
             "configuration's user; default: bridge.",
         ])
     private static let userOption = OptionDescription(
@@ -115,6 +116,11 @@ struct AccessListAction: CommandAction {
             failure.lines.forEach { printer.write(.standardError, $0) }
             return .wrongUsage
         case .success(let loaded):
+            if let topic = ReplayCommand.topic(of: loaded.configuration, overlapping: replayBase) {
+                let failure = ReplayCommand.overlappingBase(replayBase, topic)
+                printer.show(failure)
+                return failure.exitCode
+            }
             let table = AccessTable(loaded.configuration, replayBase: replayBase)
             printer.show(document(table), lines(MosquittoAccessList(table)))
             return .done

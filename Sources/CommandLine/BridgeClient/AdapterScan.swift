@@ -52,7 +52,7 @@ struct AdapterScan: Sendable {
         do throws(ClientFailure) {
             try await waitUntilUsable(mailbox)
             try start(manager)
-            reason.lines.forEach { context.printer.write(.standardError, $0) }
+            context.printer.explain(reason)
             progress.say("listening with this machine's adapter for \(duration.components.seconds) s")
             let report = await collect(mailbox)
             manager.stopScanning()

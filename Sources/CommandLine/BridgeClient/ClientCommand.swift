@@ -210,10 +210,20 @@ extension ClientAction {
 extension Printer {
     /// Prints an error: on standard error, and with `--json` on standard output as well.
     func show(_ failure: ClientFailure) {
-        var failure = failure
-        failure.hint = failure.hint.map(hint.completed)
+        let failure = completed(failure)
         if isJSON, !failure.isPrinted { write(failure.document) }
         failure.lines.forEach { write(.standardError, $0) }
+    }
+
+    /// Prints why a command goes on in another way, on standard error.
+    func explain(_ failure: ClientFailure) {
+        completed(failure).lines.forEach { write(.standardError, $0) }
+    }
+
+    private func completed(_ failure: ClientFailure) -> ClientFailure {
+        var failure = failure
+        failure.hint = failure.hint.map(hint.completed)
+        return failure
     }
 }
 

@@ -8,18 +8,26 @@ import Text
 
 /// `metrics`: prints the metrics of the bridge in the format of Prometheus.
 struct MetricsCommand: ClientCommand {
+    /// Each part has up to 64 KiB, and a bridge has up to 1,000 tags.
+    private static let mostParts = 1_000
+
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
         let progress = Progress(context.printer)
         let text = try await context.withSession { session throws(ClientFailure) in
             var text = MetricsText()
             var tag: String?
+            var tags: Set<String> = []
             repeat {
                 let arguments: [String: JSONValue] = tag.map { ["after": .string($0)] } ?? [:]
                 let request = ClientRequest(verb: "metrics", arguments, session.topics)
                 let data = try await session.ask(request, progress)["data"]
                 text.append(data?["text"]?.string ?? "")
                 tag = data?["next"]?.string
+                guard tag.map({ tags.insert($0).inserted && tags.count <= Self.mostParts }) ?? true else {
+                    throw ClientFailure(
+                        exitCode: .failed, code: "invalid_response", text: "the response of the bridge has no end")
+                }
             } while tag != nil
             return text.text(.prometheus)
         }

@@ -56,8 +56,10 @@ struct TagSettingCommand: ClientCommand {
             return "\(id): battery \(level) %" + (data?["charging"]?.flag == true ? ", charging" : "")
         case "config":
             guard let key = data?["key"]?.word else { break }
-            guard let value = data?["value"]?.word else { return "\(id): \(key) has no value" }
-            return "\(id): \(key) is \(value)" + (data?["type"]?.word.map { " (\($0))" } ?? "")
+            guard let value = data?["value"], let word = value.word else { return "\(id): \(key) has no value" }
+            // `true`, as it is typed.
+            return "\(id): \(key) is \(value.flag == nil ? word : value.text)"
+                + (data?["type"]?.word.map { " (\($0))" } ?? "")
         case "connection":
             guard let state = data?["state"]?.word else { break }
             return "\(id) is \(state.asWords)"
@@ -267,7 +269,9 @@ extension ConfigType {
     /// The type of a value that is given without one.
     init(of text: String) {
         let whole = [ConfigType.uint32, .int32, .uint64, .int64].first { $0.value(text) != nil }
-        self = ConfigType.bool.value(text) != nil ? .bool : whole ?? (Double(text) != nil ? .double : .string)
+        let isDecimal = text.utf8.allSatisfy { ASCII.isDigit($0) || "+-.eE".utf8.contains($0) }
+        let isDouble = isDecimal && ConfigType.double.value(text) != nil
+        self = ConfigType.bool.value(text) != nil ? .bool : whole ?? (isDouble ? .double : .string)
     }
 
     /// The values, for error texts.

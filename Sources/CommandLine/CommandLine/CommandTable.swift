@@ -176,7 +176,8 @@ struct ArgumentParser {
             }
             rest = rest.dropFirst(option.value == nil || word != name ? 1 : 2)
         }
-        guard let command = rest.first else { return words }
+        // Without a command, an empty line says so.
+        guard let command = rest.first else { return [] }
         return [command] + words[..<rest.startIndex] + rest.dropFirst()
     }
 

@@ -2,6 +2,7 @@ import CSystemd
 public import CommandLine
 import Glibc
 import JSON
+import Synchronization
 
 /// The action of a command line.
 public protocol CommandAction: Sendable {
@@ -29,7 +30,25 @@ public struct CommandContext: Sendable {
 public enum CommandProgram {
     /// Parses the command line, performs it, and ends the process.
     public static func main(_ table: CommandTable<any CommandAction>) -> Never {
-        exit(run(table, Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
+        let code = run(table)
+        let lost = OutputChannel.lost.load(ordering: .relaxed)
+        guard code == .done, lost != 0 else { exit(code.rawValue) }
+        let reason = String(cString: strerror(lost))
+        OutputChannel.standardError.write("\(table.program.name): standard output cannot be written: \(reason)")
+        exit(ExitCode.failed.rawValue)
+    }
+
+    /// Performs the command line of the process. The standard library would replace bytes that are no UTF-8.
+    private static func run(_ table: CommandTable<any CommandAction>) -> ExitCode {
+        let words = Swift.CommandLine.arguments
+        for index in words.indices.dropFirst() {
+            guard let bytes = Swift.CommandLine.unsafeArgv[index], String(validatingCString: bytes) == nil else {
+                continue
+            }
+            OutputChannel.standardError.write("\(table.program.name): argument \(index) is no valid UTF-8")
+            return .wrongUsage
+        }
+        return run(table, Array(words.dropFirst()))
     }
 
     private static func run(_ table: CommandTable<any CommandAction>, _ arguments: [String]) -> ExitCode {

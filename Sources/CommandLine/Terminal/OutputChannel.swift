@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A stream that a command prints to.
 public enum OutputChannel: Int32, Hashable, Sendable {
@@ -6,6 +7,9 @@ public enum OutputChannel: Int32, Hashable, Sendable {
     case standardOutput = 1
     /// For errors and progress.
     case standardError = 2
+
+    /// The number of the first error that has cost standard output a line; 0: none. A reader that has seen enough is no error.
+    static let lost = Atomic<Int32>(0)
 
     /// Prints a line.
     ///
@@ -18,7 +22,12 @@ public enum OutputChannel: Int32, Hashable, Sendable {
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
                 let count = Glibc.write(rawValue, rest.baseAddress, rest.count)
-                guard count > 0 || errno == EINTR else { return false }
+                guard count > 0 || errno == EINTR else {
+                    if self == .standardOutput, errno != EPIPE {
+                        _ = Self.lost.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
+                    }
+                    return false
+                }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
             }
             return true

@@ -20,7 +20,9 @@ public final class Progress {
 
     /// Sets the current step.
     public func say(_ text: String) {
-        last = DisplayText.escaped(text) + " ..."
+        let line = DisplayText.escaped(text) + " ..."
+        guard line != last else { return }
+        last = line
         if isDelayOver, let last {
             printer.write(.standardError, last)
         } else if !timer.isArmed {

@@ -40,6 +40,18 @@ struct AccessListTests {
             ])
     }
 
+    @Test(
+        "prints no rules for replays onto the topics of the bridge or of Home Assistant",
+        arguments: ["jacquard", "homeassistant/x"])
+    func overlap(base: String) {
+        let written = Written()
+        let action = AccessListAction(options: ClientOptions(), role: .replay, user: nil, replayBase: base)
+        let printer = written.printer(isJSON: false)
+        #expect(action.run(environment: [:], defaultPath: "/nonexistent/config.yaml", printer: printer) == .wrongUsage)
+        #expect(written.lines(.standardOutput).isEmpty)
+        #expect(written.lines(.standardError).first?.contains("--to \(base) overlaps with the topics below") == true)
+    }
+
     @Test("prints JSON")
     func json() {
         let rules = printed(.dashboard, isJSON: true).document["rules"]?.elements

@@ -12,6 +12,19 @@ struct ExplainTests {
     }
 
     @Test(
+        "takes numbers that are far out of range for a long time",
+        arguments: ["queued", "acknowledged", "waiting", "sent"])
+    func absurd(stage: String) {
+        let keys = ["queued_us", "reassembled_us", "released_us", "written_us", "ended_us", "age_ms", "sent_us"]
+        for number in [Int64.min, -1, Int64.max] {
+            var trace = Dictionary(uniqueKeysWithValues: keys.map { ($0, JSONValue.integer(number)) })
+            trace["stage"] = .string(stage)
+            #expect(ExplainText.gesture(.object(trace)).hasSuffix("s") || stage != "waiting")
+            #expect(!ExplainText.command(.object(trace)).isEmpty)
+        }
+    }
+
+    @Test(
         "name the last stage of a gesture, and its cause",
         arguments: [
             (

@@ -80,7 +80,7 @@ enum MotionCommand {
     {
         var command = MotionTagCommand(
             tag: try arguments.operand(1, "TARGET", .topicLevel), action: action, lifetime: try arguments.lifetime())
-        let name = try arguments.optionalOperand(2, "NAME", .text(bytes: 128))
+        let name = try arguments.optionalOperand(2, "NAME", .text(bytes: action == .record ? 30 : 128))
         guard ([Action.record, .download, .erase].contains(action)) == (name != nil) else {
             throw CommandLineError(message: name == nil ? "NAME is missing" : "\(action.rawValue) takes no NAME")
         }
@@ -98,12 +98,12 @@ enum MotionCommand {
             }
             command.payload[key] = .string(text)
         }
-        if let rate = try arguments.value(of: rateOption, .integer(25...1600)) {
+        if let rate = try arguments.value(of: rateOption, .choice(of: rates)).flatMap({ Int64($0) }) {
             guard action == .record || action == .stream else {
                 throw CommandLineError(message: "--rate is for record and stream")
             }
-            command.payload["accelerometer_hz"] = .integer(Int64(rate))
-            command.payload["gyroscope_hz"] = .integer(Int64(rate))
+            command.payload["accelerometer_hz"] = .integer(rate)
+            command.payload["gyroscope_hz"] = .integer(rate)
         }
         if let duration = try arguments.value(of: durationOption, .wholeSeconds(1...3600)) {
             guard action == .stream else { throw CommandLineError(message: "--duration is for stream") }
@@ -148,6 +148,9 @@ enum MotionCommand {
     private static let rateOption = OptionDescription(
         name: "--rate", value: "HZ",
         details: ["Samples per second of both sensors: 25, 50, 100, 200, 400, 800 or 1600", "(default: 25)."])
+    private static let rates = MotionRates.gyroscopeHertz.filter(MotionRates.accelerometerHertz.contains).map {
+        "\(Int($0))"
+    }
     private static let durationOption = OptionDescription(
         name: "--duration", value: "SECONDS", details: ["How long to stream, 1 to 3600 (default: 60)."])
     private static let eraseOption = OptionDescription(

@@ -114,7 +114,7 @@ struct MotionTagCommand: ClientCommand {
                 case .message(let message) where message.topic == data:
                     let document = JSONValue(payload: message.payload)
                     guard isCSV else {
-                        context.printer.write(.standardOutput, document.text)
+                        context.printer.write(document)
                         continue
                     }
                     for line in Self.lines(document, &first) { context.printer.write(.standardOutput, line) }

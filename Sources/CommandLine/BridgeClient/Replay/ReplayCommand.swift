@@ -31,8 +31,9 @@ struct ReplayCommand: ClientCommand {
     ///   events, `noConnection` without a broker.
     @LoopActor
     func run(_ context: ClientContext) async throws(ClientFailure) {
-        for topic in [context.configuration.mqtt.baseTopic, context.configuration.homeAssistant.prefix]
-        where Self.overlap(topic, base) { throw ReplayCommand.overlappingBase(base, topic) }
+        if let topic = Self.topic(of: context.configuration, overlapping: base) {
+            throw ReplayCommand.overlappingBase(base, topic)
+        }
         let replay = try await load()
         guard let first = replay.events.first, let last = replay.events.last else { throw ReplayCommand.noEvents(file) }
         let announcement =
@@ -58,6 +59,11 @@ struct ReplayCommand: ClientCommand {
             ["\(published) of \(replay.events.count) events were published below \(base)"].map(DisplayText.escaped))
     }
 
+    /// The base topic of the bridge or the prefix of Home Assistant, whichever overlaps with another base topic; nil: none.
+    static func topic(of configuration: Settings, overlapping base: String) -> String? {
+        [configuration.mqtt.baseTopic, configuration.homeAssistant.prefix].first { overlap($0, base) }
+    }
+
     /// Whether one base topic is the other, or a part of it.
     static func overlap(_ one: String, _ other: String) -> Bool {
         let slash = UInt8(ascii: "/")
@@ -78,7 +84,11 @@ struct ReplayCommand: ClientCommand {
             throw ReplayCommand.unreadable(file, FileError(ENOENT).reason(for: file))
         }
         guard events.first != UInt8(ascii: "{") else { throw ReplayCommand.trafficRecording(file) }
-        return EventReplay(EventBlocks(events).blocks, tags: try await tags(), from: start, until: end)
+        let blocks = EventBlocks(events).blocks
+        guard !blocks.isEmpty || events.isEmpty else {
+            throw ReplayCommand.unreadable(file, "it is not a record of events")
+        }
+        return EventReplay(blocks, tags: try await tags(), from: start, until: end)
     }
 
     /// The table of tags; an empty one if there is no file.
@@ -188,7 +198,7 @@ extension ScalarRule where Value == Int64 {
 }
 
 extension ReplayCommand {
-    private static func overlappingBase(_ base: String, _ topic: String) -> ClientFailure {
+    static func overlappingBase(_ base: String, _ topic: String) -> ClientFailure {
         ClientFailure(
             exitCode: .wrongUsage, code: "invalid_argument",
             text: "--to \(base) overlaps with the topics below \(topic)", hint: "use another base topic, such as shadow"
