@@ -189,7 +189,7 @@ struct GroupTests {
             _ = peers.received(
                 info: Array(#"{"tags":["t\#(index)"],"groups":{"hall":[\#(tags)]}}"#.utf8), of: "b\(index)",
                 at: Scene.beginning.instant)
-            _ = peers.received(state: Array("online".utf8), of: "b\(index)")
+            _ = peers.received(state: Array("online".utf8), of: "b\(index)", at: Scene.beginning.instant)
         }
         // 4,000 members have 31 kB.
         #expect((0..<20).filter { peers.isKnown(TagID("t\($0)") ?? "-") }.count == 8)

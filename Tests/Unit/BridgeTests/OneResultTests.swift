@@ -145,6 +145,49 @@ struct OneResultTests {
         #expect(pair.finals == ["attic a expired"])
     }
 
+    @Test(
+        "if the bridge that is connected to the tag loses the broker for a while, and has the command in its session",
+        arguments: [true, false], [Self.led, #"{"state":"ON","ttl_ms":3000,"id":"a"}"#])
+    func losesTheBroker(isBack: Bool, payload: String) {
+        let pair = BridgePair()
+        pair.connectTag(pair.attic)
+        pair.wait(.seconds(2))
+        pair.cut(pair.attic)
+        pair.will(of: pair.attic)
+        pair.send("led/set", payload)
+        pair.wait(.seconds(15))
+        #expect(pair.finals.isEmpty)
+        if isBack {
+            pair.reconnect(pair.attic, hasSession: true)
+            pair.answer(pair.attic)
+        } else {
+            pair.kill(pair.attic)
+        }
+        pair.wait(.seconds(60))
+        #expect(pair.finals == [isBack ? "attic a ok" : "cellar a expired"])
+    }
+
+    @Test("if only the bridge that loses the broker for a while knows the tag", arguments: [true, false])
+    func losesTheBrokerAlone(isBack: Bool) {
+        let pair = BridgePair()
+        pair.handle(.tagRemoved(.tag003R), pair.cellar)
+        pair.connectTag(pair.attic)
+        pair.wait(.seconds(3))
+        pair.cut(pair.attic)
+        pair.will(of: pair.attic)
+        pair.send("led/set", Self.led)
+        pair.wait(.seconds(15))
+        #expect(pair.finals.isEmpty)
+        if isBack {
+            pair.reconnect(pair.attic, hasSession: true)
+            pair.answer(pair.attic)
+        } else {
+            pair.kill(pair.attic)
+        }
+        pair.wait(.seconds(60))
+        #expect(pair.finals == [isBack ? "attic a ok" : "cellar a unknown_tag"])
+    }
+
     @Test("if the bridge that would publish it starts again")
     func restarts() {
         let pair = BridgePair()
@@ -354,10 +397,10 @@ struct OneResultTests {
         var peers = PeerBridges(instance: "cellar")
         let document = Array(#"{"tags":["003R"],"connected":["003R"]}"#.utf8)
         #expect(peers.received(info: document, of: "attic", at: Scene.beginning.instant).connected.isEmpty)
-        #expect(peers.received(state: Array("online".utf8), of: "attic").connected.isEmpty)
+        #expect(peers.received(state: Array("online".utf8), of: "attic", at: Scene.beginning.instant).connected.isEmpty)
         #expect(peers.received(info: document, of: "attic", at: Scene.beginning.instant).connected == ["003R"])
         // A new process, whose predecessor has left no will.
-        #expect(peers.received(state: Array("online".utf8), of: "attic").connected.isEmpty)
+        #expect(peers.received(state: Array("online".utf8), of: "attic", at: Scene.beginning.instant).connected.isEmpty)
         #expect(peers.isConnected(to: "003R"))
     }
 }

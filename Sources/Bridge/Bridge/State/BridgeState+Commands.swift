@@ -53,7 +53,7 @@ extension BridgeState {
             return (isOverwritten ? stateOverwritten(at: now) : []) + (isAnswer ? retainedMessagesEnded(at: now) : [])
         case .peerState(let instance):
             let change = peers.received(
-                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant))
+                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
             pendingCommands.hasPeers = !peers.isEmpty
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + ringChanged(at: now)
@@ -289,7 +289,8 @@ extension BridgeState {
         if let shutdown {
             return shutdown.answers(for: tags[position].entry.id) ? nil : peers.successor(for: tag, as: member)
         }
-        return isOwn(position) ? nil : peers.responder(forKnown: tag, as: member)
+        return isOwn(position)
+            ? nil : peers.responder(forKnown: tag, as: member) ?? peers.returning(forKnown: tag, as: member)
     }
 
     /// Returns the other bridge that publishes the results of a pending command; nil: this one.
@@ -297,6 +298,12 @@ extension BridgeState {
         guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
         if let position = tags.position(of: tag), tags[position].isConnected { return nil }
         return peers.responder(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unaware)
+    }
+
+    /// Returns the bridge that publishes the final result of a pending command if it is back with its session; nil if there is none.
+    func returning(for command: PendingCommand) -> ExactText? {
+        guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
+        return peers.returning(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns the other bridge that has a pending command, too, and publishes its results once this one no longer does; nil if

@@ -159,6 +159,7 @@ extension BridgeState {
         for bridge in pendingCommands.left.takeDoubts(at: now.instant) {
             actions += rescoped(peers.doubt(bridge).compactMap(tags.position), at: now)
         }
+        peers.deadlineReached(at: now.instant)
         actions += takeBackCommands(at: now) + proofDue(at: now)
         return actions + corrected(scopes.takeCorrectionsDue(at: now.instant))
     }
@@ -279,7 +280,10 @@ extension BridgeState {
         let position = TagID(command.tag.text).flatMap(tags.position)
         let isConnected = position.map { tags[$0].isConnected } ?? false
         let other =
-            isConnected ? nil : peers.responder(forKnown: command.tag.text, as: member, besides: unaware)
+            isConnected
+            ? nil
+            : peers.responder(forKnown: command.tag.text, as: member, besides: unaware)
+                ?? peers.returning(forKnown: command.tag.text, as: member, besides: unaware)
         if let other {
             leave(
                 command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,
@@ -398,7 +402,7 @@ extension BridgeState {
             return correction(topics.tag(id)[.availability])
         }
         let state = BridgeTopics(base: topics.base, instance: name.text).state
-        let change = peers.received(state: Array("offline".utf8), of: name.text)
+        let change = peers.received(state: Array("offline".utf8), of: name.text, isSilent: true, at: now.instant)
         let text = "No beat of the bridge \(name.text) for \(FleetWatch.patience.components.seconds) s"
         let event = event(.bridgeSilent, text: text, at: now)
         return peerChanged(change, at: now) + publish(facts + [correction(state), event]) + ringChanged(at: now)

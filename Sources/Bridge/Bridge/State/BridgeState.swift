@@ -300,6 +300,7 @@ extension BridgeState {
         earliest.lower(to: former.deadline)
         earliest.lower(to: stateReminders.deadline)
         earliest.lower(to: scopes.deadline)
+        earliest.lower(to: peers.deadline)
         earliest.lower(to: refreshes.due)
         earliest.lower(to: watch?.deadline)
         earliest.lower(to: found.deadline)

@@ -12,6 +12,13 @@ struct PeerBridges: Sendable {
         var isOnline = false
         /// The number of its session at the broker, according to its document.
         var session: Int64 = 1
+        /// When it went offline; kept until its next document.
+        var offlineSince: Instant?
+        /// Until when it may be back with its session, and then receives the commands of its absence; nil unless it was connected to
+        /// tags when its connection to the broker was lost. A bridge that stops is connected to none.
+        var returnsUntil: Instant?
+        /// The tags that it was connected to then.
+        var lastConnected: Set<ExactText> = []
         /// Whether it publishes beats.
         var sendsBeats = false
         /// The tags that it knows.
@@ -54,6 +61,9 @@ struct PeerBridges: Sendable {
 
         /// Whether commands to its tags get their results from it.
         var isResponding: Bool { isOnline && !isDoubted }
+
+        /// Whether commands to a tag may get their results from it later.
+        func mayReturn(for tag: ExactText) -> Bool { returnsUntil != nil && tags.contains(tag) }
 
         mutating func confirm() { (isConfirmed, isDoubted) = (true, false) }
 
@@ -101,6 +111,8 @@ struct PeerBridges: Sendable {
     private var claimedHere: Set<ExactText> = []
     /// The tags that this bridge knows according to its own document, as every subscriber receives it; empty before the first one.
     private var listedHere: Set<ExactText> = []
+    /// When the first of the bridges that may be back no longer has its session; nil if there is none.
+    private var returnDeadline: Instant?
     private var tagCount = 0
     private var byteCount = 0
     /// Whether the bridges of the ring have changed since the last call of ``takeRingChange()``.
@@ -160,11 +172,16 @@ struct PeerBridges: Sendable {
         }
         if let boot = document?["boot"]?.string, boot.utf8.count <= Self.longestBoot { peer.boot = ExactText(boot) }
         peer.session = document?["session"]?.integer ?? 1
+        peer.offlineSince = nil
         keep(peer, name)
         var change = change(of: name, since: old)
         change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
-        if let old, peer.session > old.session, isProof, let missed = document?["missed_ms"]?.integer, missed >= 0 {
+        guard let old, peer.session > old.session else { return change }
+        if !isProof {
+            // It was back before this bridge, at an unknown time.
+            change.missedSince = old.offlineSince
+        } else if let missed = document?["missed_ms"]?.integer, missed >= 0 {
             // No command is kept for a day.
             change.missedSince = now - .milliseconds(min(missed, 86_400_000)) + Self.headStart
         }
@@ -254,8 +271,12 @@ struct PeerBridges: Sendable {
     ///   - state: the state.
     ///   - name: the instance name of the bridge.
     ///   - isStored: as for a document.
+    ///   - isSilent: whether this bridge has concluded it from missing beats, and answers for the other one.
+    ///   - now: the current time.
     /// - Returns: the effects.
-    mutating func received(state: [UInt8], of name: String, isStored: Bool = false) -> Change {
+    mutating func received(
+        state: [UInt8], of name: String, isStored: Bool = false, isSilent: Bool = false, at now: Instant
+    ) -> Change {
         let name = ExactText(name)
         guard name != instance else { return Change() }
         let old = peers[name]
@@ -264,6 +285,13 @@ struct PeerBridges: Sendable {
         if isProof { peer.prove() }
         peer.mayRepeatState = false
         peer.isOnline = state.elementsEqual("online".utf8)
+        if !peer.isOnline, isProof { peer.offlineSince = now }
+        if peer.isOnline {
+            peer.returnsUntil = nil
+        } else if isProof, !isSilent, !peer.connected.isEmpty, !state.isEmpty {
+            (peer.returnsUntil, peer.lastConnected) = (now + Self.sessionExpiry, peer.connected)
+            returnDeadline.lower(to: peer.returnsUntil)
+        }
         if !peer.isOnline { peer.connected = [] }
         // Its next document requires a response, also if it equals the one from before its connection.
         peer.elsewhere = []
@@ -326,6 +354,32 @@ struct PeerBridges: Sendable {
         return others.filter { $0.value.claims(tag) }.keys.min() ?? others.keys.min()
     }
 
+    /// Returns the bridge that responds for a tag that this one knows if it is back with its session; nil if there is none. The
+    /// parameters are those of ``responder(forKnown:as:besides:)``.
+    func returning(
+        forKnown tag: String, as member: GroupMember? = nil, besides unaware: Set<ExactText> = []
+    ) -> ExactText? {
+        guard returnDeadline != nil else { return nil }
+        let tag = ExactText(tag)
+        return peers.filter { name, other in
+            other.mayReturn(for: tag) && other.receives(member) && !unaware.contains(name)
+                && (name < instance || other.lastConnected.contains(tag))
+        }.keys.min()
+    }
+
+    /// When ``deadlineReached(at:)`` is due.
+    var deadline: Instant? { returnDeadline }
+
+    /// Handles elapsed time: sessions have ended.
+    mutating func deadlineReached(at now: Instant) {
+        guard let due = returnDeadline, due <= now else { return }
+        returnDeadline = nil
+        for (name, peer) in peers {
+            guard let until = peer.returnsUntil else { continue }
+            if until <= now { peers[name]?.returnsUntil = nil } else { returnDeadline.lower(to: until) }
+        }
+    }
+
     /// Returns the bridge that responds for a tag once this one no longer does; nil if there is none. The parameters are those of
     /// ``responder(forKnown:as:besides:)``.
     func successor(for tag: String, as member: GroupMember? = nil, besides unaware: Set<ExactText> = []) -> ExactText? {
@@ -362,11 +416,13 @@ struct PeerBridges: Sendable {
     func responds(forUnknown tag: String, as member: GroupMember? = nil) -> Bool {
         let tag = ExactText(tag)
         return peers.allSatisfy { name, other in
-            !other.isResponding || !other.receives(member) || (!other.tags.contains(tag) && instance < name)
+            (!other.isResponding && !other.mayReturn(for: tag)) || !other.receives(member)
+                || (!other.tags.contains(tag) && instance < name)
         }
     }
 
-    /// Returns the first bridge by name if it responds for a tag that no bridge knows, and this one is the next by name; nil if not.
+    /// Returns the bridge that a command to a tag that this one does not know is left to: one that may be back and knows it, if this one
+    /// is the first by name; or the first by name if no bridge knows the tag, and this one is the next by name. Nil: none.
     func responder(forUnknown tag: String, as member: GroupMember? = nil) -> ExactText? {
         let tag = ExactText(tag)
         var first: ExactText?
@@ -376,7 +432,9 @@ struct PeerBridges: Sendable {
             guard first == nil else { return nil }
             first = name
         }
-        return first
+        guard returnDeadline != nil else { return first }
+        let returning = peers.filter { $0.value.mayReturn(for: tag) && $0.value.receives(member) }.keys.min()
+        return first == nil ? returning : returning == nil ? first : nil
     }
 
     /// Returns whether an online bridge knows a tag.

@@ -252,7 +252,7 @@ struct FleetWatchTests {
                 let name = "b\(number)"
                 _ = peers.received(
                     info: Array(#"{"tags":[],"watch":true}"#.utf8), of: name, at: Scene.beginning.instant)
-                _ = peers.received(state: Array("online".utf8), of: name)
+                _ = peers.received(state: Array("online".utf8), of: name, at: Scene.beginning.instant)
             }
             #expect(peers.ring(of: FleetWatch.ringSize).count == 8)
         }
