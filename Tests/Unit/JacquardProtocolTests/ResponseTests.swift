@@ -12,8 +12,9 @@ struct ResponseTests {
         #expect(example.message.encoded() == packet)
     }
 
-    @Test("keeps a status outside the schema")
+    @Test("has the status that the tag has sent, also one outside the schema")
     func status() throws {
+        #expect(try Response.decode([0x08, 1, 0x10, 10]).status == .busy)
         #expect(try Response.decode([0x08, 1, 0x10, 15]).status.description == "ERROR_LOW_MEMORY")
         #expect(try Response.decode([0x08, 1, 0x10, 99]).status.rawValue == 99)
     }

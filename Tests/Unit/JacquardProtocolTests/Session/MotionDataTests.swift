@@ -1,0 +1,99 @@
+import JacquardProtocol
+import Testing
+
+@Suite("Motion data and raw data")
+struct MotionDataTests {
+    private static let id = MotionSessionID(session: "run-1")
+
+    /// A tag that has answered which modules it has.
+    private func tag(_ goal: MotionGoal, isLoaded: Bool = true) -> SessionFixture {
+        var tag = SessionFixture(in: .connected)
+        var module = ModuleDescriptor.motion
+        module.isEnabled = isLoaded
+        _ = tag.on(.command(.motion(goal), token: 1))
+        _ = tag.confirmAndAnswer(.modules(ListModuleResponse(modules: [module])))
+        return tag
+    }
+
+    private func raw(_ packet: [UInt8]) throws -> [UInt8] { try Fragmenter.fragments(of: packet)[0] }
+
+    @Test("a tag without the motion module has a state, and does nothing else")
+    func missing() {
+        let status = TagCommandResponse.motionStatus(MotionModuleStatus(module: .missing, status: nil))
+        let ends: [(MotionGoal, TagSession.Action)] = [
+            (.status, .end(1, .success(status))), (.stop, .end(1, .moduleMissing("IMUModule"))),
+        ]
+        for (goal, end) in ends {
+            var tag = SessionFixture(in: .connected)
+            _ = tag.on(.command(.motion(goal), token: 1))
+            #expect(tag.confirmAndAnswer() == [end])
+        }
+    }
+
+    @Test("the errors of the motion module are reported once it is loaded")
+    func loaded() {
+        var tag = tag(.activate, isLoaded: false)
+        #expect(tag.lastRequest?.opcode == .loadModule)
+        _ = tag.confirmAndAnswer()
+        _ = tag.notify(.loaded(.motion, status: .ok))
+        #expect(tag.lastRequest == .motionStatus())
+        #expect(tag.notify(.status(.lowStorage)) == [.emit(.motion(.status(.lowStorage)))])
+    }
+
+    @Test("a list of sessions ends with its last entry")
+    func sessions() {
+        var tag = tag(.sessions)
+        _ = tag.confirmAndAnswer(.motionSessionList(MotionStatusResponse(.idle)))
+        let sessions = [5, 6].map { StoredMotionSession(id: Self.id, byteCount: $0, crc: 7) }
+        #expect(tag.notify(.session(sessions[0], index: 0, total: 2)) == [])
+        let end = TagSession.Action.end(1, .success(.motionSessions(sessions, isComplete: true)))
+        #expect(tag.notify(.session(sessions[1], index: 1, total: 2)) == [end])
+    }
+
+    @Test("a download is refused in a state of error")
+    func downloadStatus() {
+        let ends: [(MotionStatus, TagSession.Action)] = [
+            (.transferring, .end(1, .success(.done))), (.lowBattery, .end(1, .motionState(.lowBattery))),
+        ]
+        for (status, end) in ends {
+            var tag = tag(.download(Self.id, offset: 0))
+            #expect(tag.confirmAndAnswer(.motionDownload(MotionDownloadResponse(status))).last == end)
+        }
+    }
+
+    @Test("a download acknowledges a repeated packet, and reports it once")
+    func repeated() throws {
+        var tag = tag(.download(Self.id, offset: 0))
+        _ = tag.confirmAndAnswer(.motionDownload(MotionDownloadResponse(.transferring)))
+        let packet = SessionInput.received(try raw([9, 1, 2]), on: .rawData)
+        let acknowledgement = TagSession.Action.writeRaw(try raw([9, 0x41]))
+        #expect(tag.on(packet) == [.emit(.motion(.data([1, 2]))), acknowledgement])
+        #expect(tag.on(.written) == [])
+        #expect(tag.on(packet) == [acknowledgement])
+    }
+
+    @Test("raw data is sent, and the command ends with the result of the write")
+    func sendRaw() throws {
+        let failure = TagCommandError.writeFailed(name: "org.bluez.Error.Failed", text: "the link was lost")
+        let ends: [(SessionInput, TagSession.Action)] = [
+            (.written, .end(1, .success(.done))),
+            (.writeFailed(SampleTag.linkError, isNotPermitted: false), .end(1, failure)),
+        ]
+        for (result, end) in ends {
+            var tag = SessionFixture(in: .connected)
+            #expect(tag.on(.command(.sendRaw([1, 2]), token: 1)) == [.writeRaw(try raw([1, 2]))])
+            #expect(tag.on(result) == [end])
+        }
+    }
+
+    @Test("raw data is reported in the views that were selected before the link was up")
+    func views() throws {
+        var tag = SessionFixture(in: .linking)
+        _ = tag.session.observeRawData([.value, .payload])
+        tag.connect()
+        let value = try raw([9, 1, 2])
+        #expect(
+            tag.on(.received(value, on: .rawData))
+                == [.emit(.raw(value, view: .value)), .emit(.raw([1, 2], view: .payload))])
+    }
+}
