@@ -71,15 +71,12 @@ final class NotificationChannel {
     /// Delivers the values that are still buffered. Call it before ``cancel()`` if the end of the link is reported by
     /// signal.
     func drain() {
-        var failures = 0
         for _ in 0..<Self.most {
-            guard source != nil, failures < 2, Self.hasBytes(descriptor) else { return }
+            guard source != nil, Self.hasBytes(descriptor) else { return }
             switch Self.read(descriptor) {
             case .value(let value): onValue(value)
-            // Values may follow an empty one.
-            case .empty: continue
-            // A socket returns its error once, before the values that it still has.
-            case .failure: failures += 1
+            // Values may follow an empty one, and an error, which a socket returns once.
+            case .empty, .failure: continue
             case .nothing: return
             }
         }

@@ -272,7 +272,6 @@ extension Peripheral {
         for path in subscriptions.listening { stopListening(to: path) }
         subscriptions.states = [:]
         subscriptions.taken = []
-        subscriptions.takenTimer = nil
     }
 }
 
