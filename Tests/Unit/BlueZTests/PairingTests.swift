@@ -257,10 +257,16 @@ struct PairingTests {
         return options
     }
 
-    @Test("is done before the first subscription if a device refuses an unencrypted read")
-    func beforeSubscribing() async throws {
+    @Test(
+        "is done before the first subscription if a device refuses an unencrypted read",
+        arguments: [
+            ("NotPermitted", "Not paired"), ("NotAuthorized", "Operation Not Authorized"),
+            ("AuthenticationFailed", "Authentication Failed"),
+        ])
+    func beforeSubscribing(error: String, text: String) async throws {
         try await onLoop {
             let bench = try await CentralBench(tagOptions: Self.readable)
+            bench.blueZ.faults.refused["ReadValue"] = ("org.bluez.Error." + error, text)
             bench.blueZ.faults.losesSubscriptions = true
             try await bench.subscribe()
             let members = bench.calls.map { $0.prefix { $0 != " " } }
