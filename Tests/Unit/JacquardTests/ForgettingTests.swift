@@ -95,7 +95,7 @@ struct ForgettingTests {
     }
 
     @Test(
-        "that the stack refuses, or does not answer, can be repeated",
+        "that the stack refuses, or does not answer, keeps the driver and can be repeated",
         arguments: [(BluetoothError.Code.other, "unknownBluetoothError"), (.timeout, "connectionTimeout")])
     func refused(code: BluetoothError.Code, reported: String) async throws {
         try await onLoop {
@@ -106,6 +106,7 @@ struct ForgettingTests {
             stage.unlink(address)
             stage.central.report(.forgotten(address, error))
             #expect(stage.said().last == "forgotten 003R: \(reported)")
+            #expect(stage.manager.tags[.desk] != nil)
             stage.manager.forget(.desk)
             #expect(stage.said() == ["> forget 01"])
         }

@@ -108,6 +108,21 @@ struct IMUModuleTests {
         }
     }
 
+    @Test("requests nothing for a session of which all bytes were received")
+    func received() async throws {
+        try await onLoop {
+            let (stage, module) = try Self.connected()
+            var states: [IMUSessionDownloadState] = []
+            for try await state in module.downloadIMUSessionData(session: Self.session, after: Self.bytes) {
+                states.append(state)
+            }
+            #expect(states == [.downloaded(Self.bytes)])
+            // A request would be written in an earlier turn.
+            try await Self.call {}.value
+            #expect(stage.said() == [])
+        }
+    }
+
     @Test("rejects a session whose bytes differ from the list, and a transfer that the tag ends early")
     func damaged() async throws {
         try await onLoop {
@@ -148,6 +163,24 @@ struct IMUModuleTests {
             #expect(await samples.next(2) == [sample, sample])
             stage.lose(address)
             #expect(await samples.rest().isEmpty)
+        }
+    }
+
+    @Test("is not active after it was unloaded")
+    func unload() async throws {
+        try await onLoop {
+            let (stage, module) = try Self.connected()
+            let isActive = Self.call {
+                try await module.deactivateModule()
+                return try await module.isActive()
+            }
+            try await Self.listModule(stage, module)
+            for body in [nil, .modules(ListModuleResponse())] as [Response.Body?] {
+                stage.answer(module.connectedTag.identifier, body)
+            }
+            _ = stage.said()
+            try await Self.listModule(stage, module, isEnabled: false)
+            #expect(try await isActive.value == false)
         }
     }
 

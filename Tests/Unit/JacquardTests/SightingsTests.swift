@@ -31,6 +31,15 @@ struct SightingsTests {
         #expect(try hear(2, after: 40, in: &sightings) == nil)
     }
 
+    @Test("count a tag that has changed its serial with the new one only")
+    func changedSerial() throws {
+        var sightings = Sightings()
+        #expect(try hear(1, after: 0, in: &sightings) == nil)
+        #expect(try hear(2, after: 1, in: &sightings) == nil)
+        sightings.record(try tag(1, .attic), at: start + .seconds(2)) { _ in false }
+        #expect(try hear(2, after: 3, in: &sightings) == nil)
+    }
+
     @Test("report two tags with one serial once, again after they were separated, and a third one")
     func twoTags() throws {
         var sightings = Sightings()
