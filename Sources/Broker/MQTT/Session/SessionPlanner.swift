@@ -30,7 +30,7 @@ struct SessionPlanner {
         /// Whether another client seems to use this client's identifier, so that each disconnects the other.
         let isContested: Bool
         /// Whether another node of the broker is tried at once.
-        var isFailover = false
+        let isFailover: Bool
     }
 
     private let sessionExpiry: Duration
