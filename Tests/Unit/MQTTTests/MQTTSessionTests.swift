@@ -111,9 +111,10 @@ struct MQTTSessionTests {
             try await until("the loss and some attempts") { client.errors.count > 3 }
             #expect(client.errors.first?.code == .connectionLost || client.errors.first?.code == .serverShuttingDown)
             #expect(client.errors.last?.code == .unreachable)
-            #expect(throws: MQTTError.self) {
+            let error = #expect(throws: MQTTError.self) {
                 try client.client.publish(MQTTMessage(topic: "a", payload: []), ticket: 1)
             }
+            #expect(error?.code == .notConnected)
             broker = try await PrivateBroker(at: place)
             try await client.connected(times: 2)
             // The loss and the first failed attempt; further attempts are logged at debug level.

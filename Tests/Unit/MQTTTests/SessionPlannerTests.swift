@@ -109,7 +109,7 @@ struct SessionPlannerTests {
         #expect(consequences.map(\.isContested) == [false, false, true, true, true, true])
     }
 
-    @Test("starts again at the shortest pause after a connection of a minute")
+    @Test("starts again at the shortest pause after a connection of a minute, which is no short one")
     func lasting() {
         var planner = Self.planner()
         for _ in 0..<6 { _ = planner.ended(with: unreachable, at: start, random: 0) }
@@ -117,6 +117,10 @@ struct SessionPlannerTests {
         let last = planner.ended(with: lost, at: start + .seconds(60), random: 0)
         #expect(last.retryIn == .milliseconds(500))
         #expect(!last.isContested)
+        for isContested in [false, false, true] {
+            planner.accepted(at: start)
+            #expect(planner.ended(with: lost, at: start, random: 0).isContested == isContested)
+        }
     }
 
     @Test("waits five seconds at most during the first two minutes of an outage, then up to thirty")
