@@ -66,6 +66,52 @@ struct ConnectionPolicyTests {
         return scene
     }
 
+    @Test("a loss of the link long before the requested sleep is an ordinary one")
+    func lostBeforeSleep() {
+        let scene = sleepy(#"{"timeout_s":600}"#)
+        scene.wait(.seconds(3))
+        scene.report(lost)
+        #expect(scene.takeActions() == [])
+        #expect(scene.state.tags[0].link.failure != nil)
+    }
+
+    @Test(
+        "a tag that connects on demand and could not be connected is available again once it is received",
+        arguments: [TagConnectionError.Code.connectionTimeout, .bluetoothPowerOff, .peerRemovedPairingInfo])
+    func failedOnDemand(code: TagConnectionError.Code) {
+        let scene = Scene(tags: [.tag003R(.onDemand)])
+        scene.powerOn()
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":\#(code == .bluetoothPowerOff ? 60000 : 1000)}"#)
+        let state: TagConnection.State = code == .connectionTimeout ? .preparingToConnect : .disconnected
+        scene.report(.connection(TagConnection(state: state, attempt: 1, error: TagConnectionError(code, "no"))))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -50)))
+        scene.wait(.seconds(31))
+        if code == .connectionTimeout { scene.report(gone) }
+        #expect(!scene.state.tags[0].link.isAvailable)
+        if code == .bluetoothPowerOff {
+            scene.handle(.bluetooth(.poweredOff))
+            scene.handle(.bluetooth(.poweredOn))
+        } else {
+            scene.handle(.sighting(.tag003R, TagSighting(rssi: -50)))
+        }
+        #expect(scene.state.tags[0].link.isAvailable == (code != .peerRemovedPairingInfo))
+    }
+
+    @Test(
+        "a tag that was paired is disconnected unless it is to be connected",
+        arguments: [TagEntry.ConnectPolicy.never, .onDemand, .always])
+    func paired(policy: TagEntry.ConnectPolicy) {
+        let scene = Scene(tags: [.tag003R(policy)])
+        scene.powerOn()
+        scene.send("bridge/attic/request/pair", "003R")
+        scene.report(.connection(TagConnection(state: .connected, attempt: 1)))
+        _ = scene.takeActions()
+        scene.done(.paired(address: "F0:01", name: nil))
+        #expect(scene.takeActions().contains(.disconnect(.tag003R)) == (policy == .never))
+        scene.wait(.seconds(30))
+        #expect(scene.takeActions().contains(.disconnect(.tag003R)) == (policy == .onDemand))
+    }
+
     @Test("a tag that was sent to sleep is left alone for 70 s from the end of its link")
     func sleep() {
         let scene = sleepy()

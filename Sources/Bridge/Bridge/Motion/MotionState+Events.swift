@@ -66,6 +66,11 @@ extension MotionState {
     mutating func ended(
         _ errand: Errand, _ result: Result<TagCommandResponse, TagCommandError>, _ text: String, in tag: Conditions
     ) -> [Effect] {
+        if case .stop = errand {
+            stopPause =
+                if case .success = result { nil } else { min((stopPause ?? .seconds(1)) * 2, Self.longestStopPause) }
+            stopDue = stopPause.map { tag.now.instant + $0 }
+        }
         switch (errand, result) {
         case (_, .success(.motionStatus(let status))): reported(status)
         case (.deactivate, .success): ended(as: .inactive)
@@ -99,6 +104,11 @@ extension MotionState {
             effects += downloadFailed("the tag sends no more data", in: tag)
         } else if let until = download?.until, until <= now {
             effects += downloadFailed("the link was lost for too long", in: tag)
+        }
+        if let due = stopDue, due <= now {
+            stopDue = nil
+            // The end of the link has ended it, or another stream is wanted.
+            if tag.isConnected, stream == nil { effects.append(.send(.stop)) } else { stopPause = nil }
         }
         if let due = idleAt, due <= now {
             let isUnused = tag.isConnected && !isBusy

@@ -63,11 +63,17 @@ struct MotionState: Sendable {
     var unerased: MotionSessionID?
     /// When the unused module is deactivated.
     var idleAt: Instant?
+    /// When the end of a stream is requested again, which has failed: the tag would stream until its battery is empty.
+    var stopDue: Instant?
+    /// The pause before that; nil unless it has failed.
+    var stopPause: Duration?
     /// The bridge's own commands by token.
     var errands: [UInt64: Errand] = [:]
 
     /// The most bytes that wait to be written to a file.
     static let mostUnwritten = 65_536
+    /// The longest pause before the end of a stream is requested again.
+    static let longestStopPause = Duration.seconds(60)
     /// How long a lost link is waited for.
     static let patience = Duration.seconds(3600)
     /// How long the tag may send nothing during a download. It repeats a packet after two seconds.
@@ -80,6 +86,7 @@ struct MotionState: Sendable {
         deadline.lower(to: stream?.batch.due)
         deadline.lower(to: download?.silentAt)
         deadline.lower(to: download?.until)
+        deadline.lower(to: stopDue)
         return deadline
     }
 

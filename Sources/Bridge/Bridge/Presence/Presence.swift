@@ -57,7 +57,7 @@ struct Presence: Sendable {
     /// The silence after a link; nil while there is a link, and after the end of the silence.
     private var silence: Silence?
     /// Until when the end of the link is the requested one.
-    private var sleepsUntil: Instant?
+    private var sleepTime: ClosedRange<Instant>?
 
     /// A tag drops an idle link after ten minutes. Messages of the host that the bridge does not count move that end.
     static let idle = Duration.seconds(570)
@@ -118,7 +118,7 @@ struct Presence: Sendable {
             return linkEnded(end, idle: idle, isWeak: Self.isWeak(rssi), at: now)
         case .received(let rssi): return received(isWeak: Self.isWeak(rssi), at: now)
         case .sleepRequested(let time):
-            sleepsUntil = now.instant + time + Self.sleepDelay
+            sleepTime = now.instant + time - LinkState.sleepHaste...now.instant + time + Self.sleepDelay
             return false
         case .adapterOff:
             // Some stacks report the ends of the links first, without a reason.
@@ -143,8 +143,8 @@ struct Presence: Sendable {
     }
 
     private mutating func linkEnded(_ end: LinkEnd?, idle: Duration?, isWeak: Bool, at now: Timestamp) -> Bool {
-        let isRequested = sleepsUntil.map { now.instant <= $0 } ?? false
-        sleepsUntil = nil
+        let isRequested = sleepTime?.contains(now.instant) ?? false
+        sleepTime = nil
         if (isRequested && end != .timeout) || end == .remote { return become(.asleep, isInferred: false, at: now) }
         if end == nil, !isWeak, let idle, idle >= Self.idle { return become(.asleep, isInferred: true, at: now) }
         // A link that the host has ended says nothing: the tag advertises for a minute then, and falls asleep.

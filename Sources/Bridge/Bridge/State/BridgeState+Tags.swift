@@ -41,7 +41,10 @@ extension BridgeState {
             let isFindLost = wasConnected && isChanged && !finds.isEmpty
             let lost = isFindLost ? finds.end(position, of: &tags, isHalting: false) : []
             let motionIdle = configuration.options.motion.idle
-            return lost + scope.narrowing + publish(publications + health + counts) + scope.widening
+            let views = isChanged && !wasConnected ? tags[position].rareFacts.first?.rawViews ?? [] : []
+            // The session may be a new one.
+            let observed = views.isEmpty ? [] : [BridgeAction.observeRawData(views, of: tag)]
+            return observed + lost + scope.narrowing + publish(publications + health + counts) + scope.widening
                 + refuseWaiting(of: position, at: now) + settle(position, at: now) + sendWaiting(of: position, at: now)
                 + (isChanged
                     ? tags.motion(of: position, idle: motionIdle, at: now) { $0.connectionChanged(in: $1) } : [])

@@ -32,12 +32,16 @@ struct LinkState: Sendable {
     private(set) var failure: TagConnectionError?
     /// When the last attempt failed.
     private(set) var failedAt: Timestamp?
+    /// Whether the last attempt failed, and nothing has shown since that the next one may succeed.
+    private var isFailing = false
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
     private(set) var intent: ConnectionIntent
     private var wasEverConnected = false
-    /// Until when an end of the link is the one that the user has requested of the tag, and whether the tag is left alone
+    /// When an end of the link is the one that the user has requested of the tag, and whether the tag is left alone
     /// then; nil if none is expected.
-    private var expectedSleep: (until: Instant, isLeftAlone: Bool)?
+    private var expectedSleep: (time: ClosedRange<Instant>, isLeftAlone: Bool)?
+    /// How much earlier than requested a tag may disconnect: the command was on its way.
+    static let sleepHaste = Duration.seconds(2)
     /// How long a tag may take to disconnect by itself, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
     /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
@@ -83,7 +87,7 @@ struct LinkState: Sendable {
 
     /// Whether the tag is expected to connect when a command arrives. The bridge does not scan for such a tag until then.
     var connectsOnDemand: Bool {
-        intent.policy == .onDemand && !intent.isHeld && failure == nil && !isUnreached && !waitsForMotion
+        intent.policy == .onDemand && !intent.isHeld && !isFailing && !isUnreached && !waitsForMotion
     }
 
     /// When the next timeout is due.
@@ -108,7 +112,9 @@ extension LinkState {
         if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
         updateGrace(new.state, at: now.instant)
         // It is tried again because a program has made a new bond, or the user has asked for it.
-        if connection.state == .disconnected, !isProgress, failure?.code == .peerRemovedPairingInfo { failure = nil }
+        if connection.state == .disconnected, !isProgress, failure?.code == .peerRemovedPairingInfo {
+            (failure, isFailing) = (nil, false)
+        }
         connection = new
         switch new.state {
         case .preparingToConnect: requestedAt = requestedAt ?? now.instant
@@ -116,6 +122,7 @@ extension LinkState {
         case .connected, .disconnected: requestedAt = nil
         }
         failure = new.error ?? (isConnected ? nil : failure)
+        isFailing = failure != nil && (new.error != nil || isFailing)
         if isProgress { return progress.admits(at: now.instant) ? .progress : .none }
         progress.happened(at: now.instant)
         since = now
@@ -148,6 +155,8 @@ extension LinkState {
     /// Handles any sign of life.
     mutating func received() {
         (isUnreached, waitsForMotion) = (false, false)
+        // While attempts go on, only a connection shows that they succeed.
+        if !intent.isWanted, failure?.code != .peerRemovedPairingInfo { isFailing = false }
     }
 
     /// Handles a command that expired because the tag could not be reached.
@@ -158,13 +167,15 @@ extension LinkState {
     /// Handles a changed state of Bluetooth, which affects all connections.
     mutating func bluetoothChanged(isOutOfService: Bool) {
         self.isOutOfService = isOutOfService
+        if !isOutOfService, failure?.code == .bluetoothPowerOff { isFailing = false }
         intent.requestAgain()
     }
 
-    /// Handles a new bond.
-    mutating func paired() {
-        failure = nil
-        intent.requestAgain()
+    /// Handles a new bond, which comes with a link.
+    mutating func paired(at now: Instant) {
+        (failure, isFailing) = (nil, false)
+        intent.need(at: now)
+        intent.linked()
     }
 
     /// Handles the end of the bridge.
@@ -209,13 +220,13 @@ extension LinkState {
     ///   - isLeftAlone: whether the tag advertises then, and would not sleep if it were connected again.
     ///   - now: the current time.
     mutating func sleeps(within time: Duration, isLeftAlone: Bool, at now: Instant) {
-        expectedSleep = (now + time + Self.sleepDelay, isLeftAlone)
+        expectedSleep = (now + time - Self.sleepHaste...now + time + Self.sleepDelay, isLeftAlone)
     }
 
     /// Returns whether the end of the link is the requested one, which is no failure.
     private mutating func fallsAsleep(at now: Instant) -> Bool {
         defer { expectedSleep = nil }
-        guard let sleep = expectedSleep, now <= sleep.until else { return false }
+        guard let sleep = expectedSleep, sleep.time.contains(now) else { return false }
         if sleep.isLeftAlone { intent.rest(at: now) } else { waitsForMotion = true }
         return true
     }
@@ -332,6 +343,11 @@ struct ConnectionIntent: Hashable, Sendable {
         if let until = restsUntil, until <= now { restsUntil = nil }
         guard let until = neededUntil, until <= now else { return }
         neededUntil = isBusy ? now + Self.idle : nil
+    }
+
+    /// Handles a link that was made without an instruction: it is to be kept, or ended.
+    mutating func linked() {
+        isRequested = !isWanted
     }
 
     /// Repeats the instruction to connect, because the last one had no effect.

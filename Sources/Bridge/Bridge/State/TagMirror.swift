@@ -391,7 +391,7 @@ extension TagMirror {
 
     /// Handles a new bond.
     mutating func paired(_ sighting: TagSighting, at now: Timestamp) -> [Publication] {
-        link.paired()
+        link.paired(at: now.instant)
         return sighted(sighting, at: now)
     }
 

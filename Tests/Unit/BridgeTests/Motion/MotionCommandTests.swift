@@ -291,6 +291,23 @@ struct MotionStreamTests {
         #expect(scene.performed.last == .motion(.stop))
         #expect(scene.publications.last?.text.contains(#""mode":"none""#) == true)
     }
+
+    @Test(
+        "the end of a stream is requested again until the tag accepts it, or its link ends", arguments: [true, false])
+    func endAgain(isAccepted: Bool) {
+        let scene = scene(#"{"action":"stream","seconds":5}"#)
+        scene.wait(.seconds(5))
+        func stops() -> Int { scene.performed.count { $0 == .motion(.stop) } }
+        for (count, pause) in [(1, 2), (2, 4), (3, 8)] {
+            #expect(stops() == count)
+            scene.fail(.timeout)
+            scene.wait(.seconds(pause))
+        }
+        #expect(stops() == 4)
+        if isAccepted { scene.answer() } else { scene.disconnect() }
+        scene.wait(.seconds(300))
+        #expect(stops() == 4)
+    }
 }
 
 @Suite("J55 downloads to a file")

@@ -43,6 +43,11 @@ struct RawDataTests {
         #expect(scene.report(.raw([0x41], view: .payload)) == [])
         #expect(scene.publications.last?.message.qos == .atMostOnce)
         #expect(scene.publications.last?.message.isRetained == false)
+        scene.disconnect()
+        scene.connect()
+        #expect(
+            scene.takeActions().contains(.observeRawData([.packet, .value], of: .tag003R)),
+            "the session may be a new one")
         scene.send("tag/003R/raw/set", #"{"views":[]}"#)
         #expect(scene.takeActions() == [.observeRawData([], of: .tag003R)])
         #expect(scene.report(.raw([1], view: .value)) == [])
