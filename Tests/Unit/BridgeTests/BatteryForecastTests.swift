@@ -67,6 +67,8 @@ struct BatteryForecastTests {
             coarse.pass(hours: 3)
         }
         #expect(coarse.monitor.forecast == nil, "four points")
+        coarse.report(5)
+        #expect(coarse.monitor.forecast != nil, "five points")
     }
 
     @Test("is exact for a constant rate, with the interval around it")
@@ -217,6 +219,24 @@ struct BatteryForecastClockTests {
         #expect(bench.monitor.history.points.last?.second == last.second + 60 + 60 * 3_600)
         let forecast = try #require(bench.monitor.forecast)
         #expect((115...125).contains((forecast.empty - bench.now.unixMilliseconds) / 3_600_000))
+    }
+
+    @Test("moves the points of this run only, also in a full history")
+    func full() {
+        var bench = Bench()
+        for step in 0..<BatteryHistory.maxPoints {
+            bench.report(step.isMultiple(of: 2) ? 50 : 51)
+            bench.pass(hours: 1)
+        }
+        bench.monitor = BatteryMonitor(bench.monitor.history)
+        for level in [49, 48] as [UInt32] {
+            bench.report(level)
+            bench.pass(hours: 1)
+        }
+        let before = bench.monitor.history.points
+        bench.now.unixMilliseconds += 60_000
+        _ = bench.monitor.clockChanged(at: bench.now)
+        #expect(zip(bench.monitor.history.points, before).count { $0 != $1 } == 2)
     }
 
     @Test("drops points from the future after an hour, because the clock was wrong then")
