@@ -203,7 +203,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("no adapter is reported if there is no bus at startup")
+    @Test("no adapter is reported if there is no bus at startup, which is tried again until the central stops")
     func noBus() async throws {
         try await onLoop {
             let bench = try await CentralBench(isStarted: false)
@@ -211,6 +211,9 @@ struct ServiceLifeTests {
             await bench.central.start()
             #expect(bench.events == [] && bench.adapters == [[]])
             #expect(bench.complaints == ["cannot reach the system bus"])
+            #expect(bench.central.context.connection.opening.isArmed)
+            await bench.central.stop()
+            #expect(!bench.central.context.connection.opening.isArmed)
         }
     }
 
