@@ -22,11 +22,11 @@ enum ExplainText {
     /// The delays before the message was passed to the MQTT library.
     private static func delays(_ trace: JSONValue) -> [String] {
         var parts: [String] = []
-        if let decoded = trace["reassembled_us"]?.duration, decoded > slow {
+        if let decoded = duration(trace["reassembled_us"]), decoded > slow {
             parts.append("read after \(time(decoded))")
         }
         if trace["repeated"]?.flag == true { parts.append("sent again after a lost connection") }
-        if let released = trace["released_us"]?.duration {
+        if let released = duration(trace["released_us"]) {
             parts.append("held back \(time(released)) for an exclusive chord")
         }
         guard let wait = wait(trace), let subject = subject(trace) else { return parts }
@@ -35,8 +35,8 @@ enum ExplainText {
 
     /// The last stage, with its cause.
     private static func ending(_ trace: JSONValue) -> String {
-        let end = trace["ended_us"]?.duration.map(time) ?? ""
-        let age = time((trace["age_ms"]?.duration ?? 0) * 1_000)
+        let end = duration(trace["ended_us"]).map(time) ?? ""
+        let age = time((duration(trace["age_ms"]) ?? 0) * 1_000)
         switch trace["stage"]?.string {
         case "acknowledged": return acknowledged(trace, end)
         case "refused": return refused(trace, end)
@@ -55,9 +55,9 @@ enum ExplainText {
 
     private static func acknowledged(_ trace: JSONValue, _ end: String) -> String {
         var parts = ["queued after \(stage(trace, "queued_us"))"]
-        if trace["written_us"]?.duration != nil { parts.append("written after \(stage(trace, "written_us"))") }
+        if duration(trace["written_us"]) != nil { parts.append("written after \(stage(trace, "written_us"))") }
         var last = "acknowledged after \(end)"
-        let answer = (trace["ended_us"]?.duration ?? 0) - (trace["written_us"]?.duration ?? 0)
+        let answer = (duration(trace["ended_us"]) ?? 0) - (duration(trace["written_us"]) ?? 0)
         switch trace["reason"]?.integer {
         case 0x10: last += ": no client is subscribed to its topic"
         case _ where answer > slow * 10: last += ": the broker was slow, it took \(time(answer))"
@@ -75,8 +75,8 @@ enum ExplainText {
 
     /// How long the gesture waited before it was passed to the MQTT library, in microseconds.
     private static func wait(_ trace: JSONValue) -> Int64? {
-        guard let queued = trace["queued_us"]?.duration,
-            let ready = trace["released_us"]?.duration ?? trace["reassembled_us"]?.duration
+        guard let queued = duration(trace["queued_us"]),
+            let ready = duration(trace["released_us"]) ?? duration(trace["reassembled_us"])
         else { return nil }
         return queued - ready
     }
@@ -104,9 +104,9 @@ enum ExplainText {
         case "pending": return "not executed: it has the id of a pending command, and gets its result"
         default: break
         }
-        let age = time((trace["age_ms"]?.duration ?? 0) * 1_000)
-        let end = trace["ended_us"]?.duration.map(time) ?? ""
-        let sent = trace["sent_us"]?.duration.map { "sent to the tag after \(time($0))" }
+        let age = time((duration(trace["age_ms"]) ?? 0) * 1_000)
+        let end = duration(trace["ended_us"]).map(time) ?? ""
+        let sent = duration(trace["sent_us"]).map { "sent to the tag after \(time($0))" }
         switch trace["stage"]?.string {
         case "answered": return (sent.map { "\($0), " } ?? "") + "answered after \(end)"
         case "sent": return "\(sent ?? "sent to the tag"), not answered for \(age)"
@@ -196,8 +196,11 @@ enum ExplainText {
     private static let slow: Int64 = 20_000
 
     private static func stage(_ trace: JSONValue, _ key: String) -> String {
-        trace[key]?.duration.map(time) ?? "an unknown time"
+        duration(trace[key]).map(time) ?? "an unknown time"
     }
+
+    /// A number of milliseconds or microseconds. Far out of range it is taken for a long time, because any value may be in a message.
+    private static func duration(_ value: JSONValue?) -> Int64? { value?.integer.map { min(max($0, 0), 1 << 50) } }
 
     /// `0.3 ms`, `41 ms` or `1.5 s`.
     static func time(_ microseconds: Int64) -> String {
@@ -208,9 +211,4 @@ enum ExplainText {
         default: return "\(tenths / 10_000).\(tenths / 1_000 % 10) s"
         }
     }
-}
-
-extension JSONValue {
-    /// A number of milliseconds or microseconds. Far out of range it is taken for a long time, because any value may be in a message.
-    fileprivate var duration: Int64? { integer.map { min(max($0, 0), 1 << 50) } }
 }
