@@ -89,7 +89,7 @@ func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings)
 }
 
-/// A module that runs at startup or for a user's command only: a release build optimizes it for size, not for speed.
+/// A module that runs at startup, for a user's command, or with several radios only: a release build optimizes it for size, not for speed.
 func coldModule(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(
         name: name, dependencies: dependencies, path: folder(of: name),
@@ -136,7 +136,7 @@ let package = Package(
         module("Bluetooth"),
         module("DBus", "CDBus", "EventLoop", "Logging", "Time"),
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
-        module("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
+        coldModule("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("ESPHome", "Bluetooth", "COpenSSL", "EventLoop", "Logging", "ProtobufWire", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("MQTTTypes"),
