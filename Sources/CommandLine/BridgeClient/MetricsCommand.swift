@@ -24,7 +24,7 @@ struct MetricsCommand: ClientCommand {
                 let data = try await session.ask(request, progress)["data"]
                 text.append(data?["text"]?.string ?? "")
                 tag = data?["next"]?.string
-                guard tag.map({ tags.insert($0).inserted && tags.count <= Self.mostParts }) ?? true else {
+                if let tag, !tags.insert(tag).inserted || tags.count > Self.mostParts {
                     throw ClientFailure(
                         exitCode: .failed, code: "invalid_response", text: "the response of the bridge has no end")
                 }

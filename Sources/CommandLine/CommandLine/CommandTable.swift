@@ -176,7 +176,7 @@ struct ArgumentParser {
             }
             rest = rest.dropFirst(option.value == nil || word != name ? 1 : 2)
         }
-        // Without a command, an empty line says so.
+        // The error of an empty line says that the command is missing.
         guard let command = rest.first else { return [] }
         return [command] + words[..<rest.startIndex] + rest.dropFirst()
     }

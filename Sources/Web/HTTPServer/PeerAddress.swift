@@ -23,6 +23,18 @@ public enum PeerAddress {
         return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
     }
 
+    /// The usual form of an IPv4 or IPv6 address; nil for any other text.
+    public static func canonical(_ text: String) -> String? {
+        for family in [AF_INET, AF_INET6] {
+            var address = in6_addr()
+            guard inet_pton(family, text, &address) == 1 else { continue }
+            var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            guard inet_ntop(family, &address, &buffer, socklen_t(buffer.count)) != nil else { continue }
+            return Self.text(buffer)
+        }
+        return nil
+    }
+
     /// The network whose addresses one host can have: the first 64 bits of an IPv6 address, such as `2001:db8:0:1::/64`. Of an IPv4
     /// address, also in IPv6 form, it is the address itself, and any other text is returned unchanged.
     public static func network(of text: String) -> String {

@@ -3,6 +3,9 @@ internal import Glibc
 
 /// Password hashes of crypt(3), in the form of `/etc/shadow`.
 public enum PasswordHash {
+    /// The longest password that is accepted, in bytes of UTF-8.
+    public static let longestPassword = 512
+
     /// Returns a yescrypt hash with a random salt, or nil if the system's libcrypt cannot make one.
     ///
     /// Takes some 50 ms of CPU: don't call it on the event loop.

@@ -77,21 +77,18 @@ struct CheckPageCommand: CommandAction, Hashable {
 
 /// `password`: reads a password and prints its hash.
 struct PasswordCommand: CommandAction, Hashable {
-    /// The longest password that the page accepts, in bytes.
-    private static let longest = 512
-
     func run(in _: CommandContext) -> ExitCode {
         guard let password = readPassword(), !password.isEmpty else {
             OutputChannel.standardError.write("jacquard2mqtt-web: the password is empty")
             return .wrongUsage
         }
         // The standard library replaces bytes that are no UTF-8, which a browser would not.
-        guard password.utf8.count <= Self.longest,
+        guard password.utf8.count <= PasswordHash.longestPassword,
             !password.unicodeScalars.contains(where: { ["\0", "\u{FFFD}"].contains($0) })
         else {
             OutputChannel.standardError.write(
-                "jacquard2mqtt-web: the password cannot be used; allowed: 1 to \(Self.longest) bytes of UTF-8 without a zero"
-            )
+                "jacquard2mqtt-web: the password cannot be used; allowed: 1 to \(PasswordHash.longestPassword) bytes of UTF-8 "
+                    + "without a zero")
             return .wrongUsage
         }
         guard let hash = PasswordHash.make(password) else {

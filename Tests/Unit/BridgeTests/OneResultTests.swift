@@ -147,35 +147,18 @@ struct OneResultTests {
 
     @Test(
         "if the bridge that is connected to the tag loses the broker for a while, and has the command in its session",
-        arguments: [true, false], [Self.led, #"{"state":"ON","ttl_ms":3000,"id":"a"}"#])
-    func losesTheBroker(isBack: Bool, payload: String) {
+        arguments: [
+            (Self.led, true, "expired"), (#"{"state":"ON","ttl_ms":3000,"id":"a"}"#, true, "expired"),
+            (Self.led, false, "unknown_tag"),
+        ], [true, false])
+    func losesTheBroker(_ command: (payload: String, areBothAware: Bool, failure: String), isBack: Bool) {
         let pair = BridgePair()
-        pair.connectTag(pair.attic)
-        pair.wait(.seconds(2))
-        pair.cut(pair.attic)
-        pair.will(of: pair.attic)
-        pair.send("led/set", payload)
-        pair.wait(.seconds(15))
-        #expect(pair.finals.isEmpty)
-        if isBack {
-            pair.reconnect(pair.attic, hasSession: true)
-            pair.answer(pair.attic)
-        } else {
-            pair.kill(pair.attic)
-        }
-        pair.wait(.seconds(60))
-        #expect(pair.finals == [isBack ? "attic a ok" : "cellar a expired"])
-    }
-
-    @Test("if only the bridge that loses the broker for a while knows the tag", arguments: [true, false])
-    func losesTheBrokerAlone(isBack: Bool) {
-        let pair = BridgePair()
-        pair.handle(.tagRemoved(.tag003R), pair.cellar)
+        if !command.areBothAware { pair.handle(.tagRemoved(.tag003R), pair.cellar) }
         pair.connectTag(pair.attic)
         pair.wait(.seconds(3))
         pair.cut(pair.attic)
         pair.will(of: pair.attic)
-        pair.send("led/set", Self.led)
+        pair.send("led/set", command.payload)
         pair.wait(.seconds(15))
         #expect(pair.finals.isEmpty)
         if isBack {
@@ -185,7 +168,7 @@ struct OneResultTests {
             pair.kill(pair.attic)
         }
         pair.wait(.seconds(60))
-        #expect(pair.finals == [isBack ? "attic a ok" : "cellar a unknown_tag"])
+        #expect(pair.finals == [isBack ? "attic a ok" : "cellar a \(command.failure)"])
     }
 
     @Test("if the bridge that would publish it starts again")

@@ -56,15 +56,13 @@ struct Presence: Sendable {
     private var isLinked = false
     /// The silence after a link; nil while there is a link, and after the end of the silence.
     private var silence: Silence?
-    /// Until when the end of the link is the requested one.
+    /// When the end of the link is the requested one; nil if none is.
     private var sleepTime: ClosedRange<Instant>?
 
     /// A tag drops an idle link after ten minutes. Messages of the host that the bridge does not count move that end.
     static let idle = Duration.seconds(570)
     /// A weaker signal is that of a tag at the edge of the range, in dBm.
     static let weakSignal = -80
-    /// How long a tag may take to end its link, beyond the requested time.
-    private static let sleepDelay = Duration.seconds(10)
     /// How long after the links that it ends an adapter may be reported as off.
     private static let adapterDelay = Duration.seconds(2)
 
@@ -118,7 +116,7 @@ struct Presence: Sendable {
             return linkEnded(end, idle: idle, isWeak: Self.isWeak(rssi), at: now)
         case .received(let rssi): return received(isWeak: Self.isWeak(rssi), at: now)
         case .sleepRequested(let time):
-            sleepTime = now.instant + time - LinkState.sleepHaste...now.instant + time + Self.sleepDelay
+            sleepTime = LinkState.endOfLink(ofTagThatSleepsIn: time, at: now.instant)
             return false
         case .adapterOff:
             // Some stacks report the ends of the links first, without a reason.

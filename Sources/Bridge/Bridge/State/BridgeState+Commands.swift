@@ -289,21 +289,26 @@ extension BridgeState {
         if let shutdown {
             return shutdown.answers(for: tags[position].entry.id) ? nil : peers.successor(for: tag, as: member)
         }
-        return isOwn(position)
-            ? nil : peers.responder(forKnown: tag, as: member) ?? peers.returning(forKnown: tag, as: member)
+        return isOwn(position) ? nil : peers.finalResponder(forKnown: tag, as: member)
     }
 
-    /// Returns the other bridge that publishes the results of a pending command; nil: this one.
+    /// Returns the other bridge that publishes the `accepted` result of a pending command; nil: this one.
     func responder(of command: PendingCommand) -> ExactText? {
+        guard let tag = sharedTag(of: command) else { return nil }
+        return peers.responder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+    }
+
+    /// Returns the other bridge that publishes the final result of a pending command; nil: this one.
+    func finalResponder(of command: PendingCommand) -> ExactText? {
+        guard let tag = sharedTag(of: command) else { return nil }
+        return peers.finalResponder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+    }
+
+    /// Returns the id of the tag of a command that another bridge may respond to; nil for any other command.
+    private func sharedTag(of command: PendingCommand) -> String? {
         guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
         if let position = tags.position(of: tag), tags[position].isConnected { return nil }
-        return peers.responder(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unaware)
-    }
-
-    /// Returns the bridge that publishes the final result of a pending command if it is back with its session; nil if there is none.
-    func returning(for command: PendingCommand) -> ExactText? {
-        guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
-        return peers.returning(forKnown: tag.text, as: command.requesters.first?.member, besides: command.unaware)
+        return tag.text
     }
 
     /// Returns the other bridge that has a pending command, too, and publishes its results once this one no longer does; nil if

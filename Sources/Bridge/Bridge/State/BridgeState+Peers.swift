@@ -280,10 +280,7 @@ extension BridgeState {
         let position = TagID(command.tag.text).flatMap(tags.position)
         let isConnected = position.map { tags[$0].isConnected } ?? false
         let other =
-            isConnected
-            ? nil
-            : peers.responder(forKnown: command.tag.text, as: member, besides: unaware)
-                ?? peers.returning(forKnown: command.tag.text, as: member, besides: unaware)
+            isConnected ? nil : peers.finalResponder(forKnown: command.tag.text, as: member, besides: unaware)
         if let other {
             leave(
                 command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,

@@ -118,7 +118,7 @@ extension BridgeState {
     private mutating func finish(
         _ command: PendingCommand, _ result: Result<CommandData, CommandFailure>, at now: Timestamp
     ) -> [Publication] {
-        if let tag = command.tag, let bridge = responder(of: command) ?? returning(for: command) {
+        if let tag = command.tag, let bridge = finalResponder(of: command) {
             var failure: CommandFailure?
             if case .failure(let error) = result { failure = error }
             pendingCommands.endedElsewhere(command, failure, at: now)

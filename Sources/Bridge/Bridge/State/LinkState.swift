@@ -41,7 +41,7 @@ struct LinkState: Sendable {
     /// then; nil if none is expected.
     private var expectedSleep: (time: ClosedRange<Instant>, isLeftAlone: Bool)?
     /// How much earlier than requested a tag may disconnect: the command was on its way.
-    static let sleepHaste = Duration.seconds(2)
+    private static let sleepHaste = Duration.seconds(2)
     /// How long a tag may take to disconnect by itself, beyond the requested time.
     private static let sleepDelay = Duration.seconds(10)
     /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
@@ -220,7 +220,12 @@ extension LinkState {
     ///   - isLeftAlone: whether the tag advertises then, and would not sleep if it were connected again.
     ///   - now: the current time.
     mutating func sleeps(within time: Duration, isLeftAlone: Bool, at now: Instant) {
-        expectedSleep = (now + time - Self.sleepHaste...now + time + Self.sleepDelay, isLeftAlone)
+        expectedSleep = (Self.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
+    }
+
+    /// When the link of a tag ends that the user has sent to sleep after a time.
+    static func endOfLink(ofTagThatSleepsIn time: Duration, at now: Instant) -> ClosedRange<Instant> {
+        now + time - sleepHaste...now + time + sleepDelay
     }
 
     /// Returns whether the end of the link is the requested one, which is no failure.

@@ -111,8 +111,8 @@ struct PeerBridges: Sendable {
     private var claimedHere: Set<ExactText> = []
     /// The tags that this bridge knows according to its own document, as every subscriber receives it; empty before the first one.
     private var listedHere: Set<ExactText> = []
-    /// When the first of the bridges that may be back no longer has its session; nil if there is none.
-    private var returnDeadline: Instant?
+    /// When to call ``deadlineReached(at:)``: the first of the bridges that may be back no longer has its session; nil if there is none.
+    private(set) var deadline: Instant?
     private var tagCount = 0
     private var byteCount = 0
     /// Whether the bridges of the ring have changed since the last call of ``takeRingChange()``.
@@ -285,14 +285,16 @@ struct PeerBridges: Sendable {
         if isProof { peer.prove() }
         peer.mayRepeatState = false
         peer.isOnline = state.elementsEqual("online".utf8)
-        if !peer.isOnline, isProof { peer.offlineSince = now }
         if peer.isOnline {
             peer.returnsUntil = nil
-        } else if isProof, !isSilent, !peer.connected.isEmpty, !state.isEmpty {
-            (peer.returnsUntil, peer.lastConnected) = (now + Self.sessionExpiry, peer.connected)
-            returnDeadline.lower(to: peer.returnsUntil)
+        } else {
+            if isProof { peer.offlineSince = now }
+            if isProof, !isSilent, !peer.connected.isEmpty, !state.isEmpty {
+                (peer.returnsUntil, peer.lastConnected) = (now + Self.sessionExpiry, peer.connected)
+                deadline.lower(to: peer.returnsUntil)
+            }
+            peer.connected = []
         }
-        if !peer.isOnline { peer.connected = [] }
         // Its next document requires a response, also if it equals the one from before its connection.
         peer.elsewhere = []
         keep(peer, name)
@@ -354,12 +356,13 @@ struct PeerBridges: Sendable {
         return others.filter { $0.value.claims(tag) }.keys.min() ?? others.keys.min()
     }
 
-    /// Returns the bridge that responds for a tag that this one knows if it is back with its session; nil if there is none. The
-    /// parameters are those of ``responder(forKnown:as:besides:)``.
-    func returning(
+    /// Returns the bridge that publishes the final result: the one that responds, else one that does once it is back with its session.
+    /// The parameters are those of ``responder(forKnown:as:besides:)``.
+    func finalResponder(
         forKnown tag: String, as member: GroupMember? = nil, besides unaware: Set<ExactText> = []
     ) -> ExactText? {
-        guard returnDeadline != nil else { return nil }
+        let responder = responder(forKnown: tag, as: member, besides: unaware)
+        guard responder == nil, deadline != nil else { return responder }
         let tag = ExactText(tag)
         return peers.filter { name, other in
             other.mayReturn(for: tag) && other.receives(member) && !unaware.contains(name)
@@ -367,16 +370,13 @@ struct PeerBridges: Sendable {
         }.keys.min()
     }
 
-    /// When ``deadlineReached(at:)`` is due.
-    var deadline: Instant? { returnDeadline }
-
     /// Handles elapsed time: sessions have ended.
     mutating func deadlineReached(at now: Instant) {
-        guard let due = returnDeadline, due <= now else { return }
-        returnDeadline = nil
+        guard let due = deadline, due <= now else { return }
+        deadline = nil
         for (name, peer) in peers {
             guard let until = peer.returnsUntil else { continue }
-            if until <= now { peers[name]?.returnsUntil = nil } else { returnDeadline.lower(to: until) }
+            if until <= now { peers[name]?.returnsUntil = nil } else { deadline.lower(to: until) }
         }
     }
 
@@ -432,9 +432,9 @@ struct PeerBridges: Sendable {
             guard first == nil else { return nil }
             first = name
         }
-        guard returnDeadline != nil else { return first }
         let returning = peers.filter { $0.value.mayReturn(for: tag) && $0.value.receives(member) }.keys.min()
-        return first == nil ? returning : returning == nil ? first : nil
+        guard let returning else { return first }
+        return first == nil ? returning : nil
     }
 
     /// Returns whether an online bridge knows a tag.

@@ -85,7 +85,7 @@ extension FindTable {
     ///   - position: the index of the tag.
     ///   - tags: the tags.
     ///   - isHalting: whether to switch the lights off: they are on.
-    ///   - isStarting: whether the tag has just been told to blink, which nobody knows yet.
+    ///   - isStarting: whether the command to blink was sent just now, and no fact says so yet.
     /// - Returns: the actions.
     mutating func end(
         _ position: Int, of tags: inout TagTable, isHalting: Bool, isStarting: Bool = false

@@ -1,3 +1,4 @@
+import HTTPServer
 import Text
 
 /// Header values that the page's server parses itself.
@@ -57,10 +58,10 @@ enum RequestHeaders {
         if text.hasPrefix("[") {
             let parts = text.dropFirst().split(separator: "]", omittingEmptySubsequences: false)
             guard parts.count == 2, parts[1].isEmpty || isPort(parts[1]) else { return nil }
-            return IPAddress.canonical(String(parts[0]))
+            return PeerAddress.canonical(String(parts[0]))
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        return IPAddress.canonical(parts.count == 2 && isPort(":" + parts[1]) ? String(parts[0]) : String(text))
+        return PeerAddress.canonical(parts.count == 2 && isPort(":" + parts[1]) ? String(parts[0]) : String(text))
     }
 
     private static func isPort(_ text: some StringProtocol) -> Bool {

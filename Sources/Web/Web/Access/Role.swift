@@ -10,7 +10,7 @@ enum Role: String, CaseIterable, Hashable, Sendable {
     /// Reads everything and sends all commands and requests.
     case admin
 
-    /// What bridges subscribe to. The page never publishes anything else, whatever the role may do at the broker.
+    /// The topics that bridges subscribe to. The page never publishes anything else, whatever the role may do at the broker.
     private static let commands = [
         "tag/+/+/set", "tag/+/+/get", "tag/+/imu/sessions/get", "group/+/+/set", "group/+/+/get",
         "group/+/imu/sessions/get", "bridge/+/request/+",

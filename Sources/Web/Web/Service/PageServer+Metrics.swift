@@ -1,5 +1,6 @@
 import Bridge
 import HTTPServer
+import PasswordHash
 import Time
 
 /// A request for the metrics of a bridge.
@@ -35,7 +36,7 @@ extension PageServer {
         case .ingress: return .respond(Self.noSession)
         }
         guard let header = request.headers["authorization"], let credentials = BasicCredentials(header),
-            credentials.user.utf8.count <= 64, credentials.password.utf8.count <= 512
+            credentials.user.utf8.count <= 64, credentials.password.utf8.count <= PasswordHash.longestPassword
         else {
             return .respond(Self.noCredentials)
         }

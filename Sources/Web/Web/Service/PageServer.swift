@@ -1,6 +1,7 @@
 import Bridge
 import HTTPServer
 import JSON
+import PasswordHash
 import Time
 
 /// State machine of the page's server: requests go in, and what to do about them comes out.
@@ -230,7 +231,7 @@ struct PageServer {
             return .respond(begin(user: "", of: owner, .admin, random: random, at: now))
         case .users:
             guard let name = body["user"]?.string, let password = body["password"]?.string, name.utf8.count <= 64,
-                password.utf8.count <= 512
+                password.utf8.count <= PasswordHash.longestPassword
             else { return .respond(.error(400, "invalid_argument", "user and password are needed.")) }
             if let refusal = locked(name, at: address, now) { return .respond(refusal) }
             let user = users.first { $0.name.utf8.elementsEqual(name.utf8) }
