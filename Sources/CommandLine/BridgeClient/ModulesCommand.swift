@@ -62,6 +62,12 @@ struct ModulesCommand: ClientCommand {
         let action = try arguments.optionalOperand(1, "ACTION", ScalarRule<ModuleAction>.choice)
         let module = try arguments.optionalOperand(2, "MODULE", .text(bytes: 64))
         guard (action == nil) == (module == nil) else { throw CommandLineError(message: "MODULE is missing") }
+        // A deleted module can't be restored, and its name alone is typed too easily.
+        if action == .delete, let module, JacquardIdentifier(module) == nil {
+            throw CommandLineError(
+                message: "MODULE: \(DisplayText.quoted(module)) is not the module_id, which delete requires; allowed: four "
+                    + "bytes such as 3d-0b-e7-53, which modules ID lists")
+        }
         return try ClientAction(
             ModulesCommand(
                 tag: TagOperand(tag: try arguments.operand(0, "ID", .topicLevel)), action: action, module: module,

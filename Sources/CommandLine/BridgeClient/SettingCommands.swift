@@ -229,8 +229,8 @@ extension TagSettingCommand {
     ) { arguments throws(CommandLineError) in
         let type = try arguments.value(of: typeOption, ScalarRule<ConfigType>.choice)
         var payload: [String: JSONValue] = ["key": .string(try arguments.operand(1, "KEY", anyText))]
-        payload["vendor_id"] = try arguments.value(of: vendorOption, anyText).map(JSONValue.string)
-        payload["product_id"] = try arguments.value(of: productOption, anyText).map(JSONValue.string)
+        payload["vendor_id"] = try arguments.value(of: vendorOption, identifier).map(JSONValue.string)
+        payload["product_id"] = try arguments.value(of: productOption, identifier).map(JSONValue.string)
         guard let text = try arguments.optionalOperand(2, "VALUE", anyText) else {
             guard type == nil else { throw CommandLineError(message: "\(typeOption.name) is given without VALUE") }
             return try action(arguments, "config", verb: "get", payload: payload)
@@ -249,9 +249,11 @@ extension TagSettingCommand {
         name: "--type", value: "TYPE", completion: .words(ConfigType.allCases.map(\.rawValue)),
         details: [ConfigType.allCases.map(\.rawValue).joined(separator: ", ") + "."])
     private static let vendorOption = OptionDescription(
-        name: "--vendor", value: "NUMBER", details: ["The vendor of the key (default: that of the tag)."])
+        name: "--vendor", value: "NUMBER",
+        details: ["The vendor of the key, such as 11-78-30-c8 (default: that of the tag)."])
     private static let productOption = OptionDescription(
-        name: "--product", value: "NUMBER", details: ["The product of the key (default: that of the tag)."])
+        name: "--product", value: "NUMBER",
+        details: ["The product of the key, such as 11-78-30-c8 (default: that of the tag)."])
 
     private static func action(
         _ arguments: ParsedArguments, _ command: String, verb: String = "set", payload: [String: JSONValue] = [:]
@@ -308,6 +310,14 @@ private var tagName: ScalarRule<String> {
             throw Rejection("has \(text.utf8.count) bytes")
         }
         return text
+    }
+}
+
+/// The number of a vendor or a product.
+private var identifier: ScalarRule<String> {
+    ScalarRule(allowed: "four bytes such as 11-78-30-c8") { text throws(Rejection) in
+        guard let number = JacquardIdentifier(text) else { throw Rejection("is no such number") }
+        return number.description
     }
 }
 

@@ -29,9 +29,10 @@ struct SettingCommandTests {
             ),
             (["config", "003R", "colour"], "config", "get", ["key": "colour"]),
             (
-                ["config", "003R", "colour", "7", "--type", "int64", "--vendor", "1", "--product", "2"], "config",
+                ["config", "003R", "colour", "7", "--type", "int64", "--vendor", "11-78-30-C8", "--product", "00-00-00-02"],
+                "config",
                 "set",
-                ["key": "colour", "type": "int64", "value": 7, "vendor_id": "1", "product_id": "2"]
+                ["key": "colour", "type": "int64", "value": 7, "vendor_id": "11-78-30-c8", "product_id": "00-00-00-02"]
             ),
         ] as [([String], String, String, [String: JSONValue])])
     func payload(words: [String], command: String, verb: String, payload: [String: JSONValue]) throws {
@@ -64,6 +65,8 @@ struct SettingCommandTests {
             (["config", "003R", "k", "x", "--type", "float"], "a number"),
             (["config", "003R", "k", "1", "--type", "byte"], "uint32"),
             (["config", "003R", "k", "--type", "uint32"], "without VALUE"), (["battery", "a/b"], "without /"),
+            (["config", "003R", "k", "--vendor", "7"], "four bytes such as 11-78-30-c8"),
+            (["config", "003R", "k", "--product", ""], "four bytes such as 11-78-30-c8"),
         ])
     func refused(words: [String], allowed: String) throws {
         let error = try #require(throws: CommandLineError.self) { try Self.command(words) }

@@ -134,8 +134,9 @@ extension RecordCommand {
     ) { arguments throws(CommandLineError) in
         let id = try arguments.operand(0, "ID", .topicLevel)
         let duration = try arguments.value(of: durationOption, .wholeSeconds(1...3600))
+        let file = try arguments.operand(1, "FILE", .text(bytes: 4_095))
         let command = RecordCommand(
-            id: id, file: arguments.operands[1], duration: duration ?? .seconds(60),
+            id: id, file: file, duration: duration ?? .seconds(60),
             reconnects: arguments.options[reconnectOption.name] != nil)
         return try ClientAction(command, arguments)
     }

@@ -32,6 +32,10 @@ struct BulkState: Sendable {
     var isStreaming = false { didSet { changed() } }
     /// Whether packets of raw data are parts of a session.
     private(set) var isDownloading = false { didSet { changed() } }
+    /// The notifications that have arrived before the response to the request whose result they report: both
+    /// characteristics have a queue of their own, and the driver may read them in any order. nil unless such a request
+    /// was sent.
+    private var early: [MotionNotification]? { didSet { changed() } }
     /// The requested views of raw data.
     var views: RawViews = [] { didSet { changed() } }
     /// Whether values of raw data are looked at.
@@ -45,6 +49,29 @@ struct BulkState: Sendable {
 
     /// When a command has waited for too long; nil if none waits.
     var deadline: Instant? { waiters.lazy.map(\.deadline).min() }
+
+    /// Whether notifications are kept.
+    var keepsEarly: Bool { early != nil }
+
+    /// Keeps the notifications that arrive until ``takeEarly()``.
+    mutating func keepEarly() {
+        early = []
+    }
+
+    /// Keeps a notification, if it may report the result of a request without a response so far.
+    ///
+    /// - Returns: whether it was kept.
+    mutating func keep(_ notification: MotionNotification) -> Bool {
+        guard let count = early?.count, count < MotionSessionList.most else { return false }
+        early?.append(notification)
+        return true
+    }
+
+    /// Ends ``keepEarly()`` and returns the notifications that were kept, in order.
+    mutating func takeEarly() -> [MotionNotification] {
+        defer { early = nil }
+        return early ?? []
+    }
 
     /// Lets a command wait for a notification.
     mutating func wait(_ token: UInt64, for what: Waiting, at now: Instant) {
@@ -96,7 +123,7 @@ struct BulkState: Sendable {
 
     private mutating func changed() {
         readsRawData = isStreaming || isDownloading || !views.isEmpty
-        readsNotifications = !waiters.isEmpty || isModuleActive
+        readsNotifications = !waiters.isEmpty || isModuleActive || keepsEarly
     }
 
     /// Handles a value of the raw data characteristic.
@@ -126,7 +153,7 @@ struct BulkState: Sendable {
 /// A list of sessions that arrives in entries. Those that were lost on the air are missing, and others may come twice.
 struct MotionSessionList: Sendable {
     /// The most entries. A tag stores fewer sessions; a broken one could send them without end.
-    private static let most = 1000
+    static let most = 1000
 
     private(set) var sessions: [StoredMotionSession] = []
     /// The positions of the entries.

@@ -52,6 +52,16 @@ enum RequestPurpose: Equatable, Sendable {
         }
     }
 
+    /// Whether the result comes as a notification after the response.
+    var isFollowedByNotification: Bool {
+        switch self {
+        case .command(_, .motion(.moduleChange(.activate, _))), .command(_, .motion(.load)),
+            .command(_, .motion(.run(.sessions))), .command(_, .motion(.run(.erase))):
+            true
+        default: false
+        }
+    }
+
     /// Whether the response means success whatever its status is.
     func isStarted(_ body: Response.Body?) -> Bool {
         guard case .command(_, .motion(let step)) = self else { return false }

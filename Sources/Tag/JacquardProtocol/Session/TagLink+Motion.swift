@@ -168,7 +168,16 @@ extension TagLink {
 
     /// Handles a notification about modules or motion data, while one is expected.
     mutating func motionNotified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
-        guard let notification = try? MotionNotification.decode(packet) else { return }
+        guard let notification = try? MotionNotification.decode(packet), !bulk.keep(notification) else { return }
+        handle(notification, at: now, &actions)
+    }
+
+    /// Handles the notifications that have arrived before the response to their request, which has now arrived or failed.
+    mutating func motionAnswered(at now: Instant, _ actions: inout Actions) {
+        for notification in bulk.takeEarly() { handle(notification, at: now, &actions) }
+    }
+
+    private mutating func handle(_ notification: MotionNotification, at now: Instant, _ actions: inout Actions) {
         if let module = notification.module { moduleLoaded(module, at: now, &actions) }
         if let session = notification.session { listed(session, at: now, &actions) }
         if let error = notification.error {

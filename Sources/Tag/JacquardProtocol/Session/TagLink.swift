@@ -169,9 +169,11 @@ struct TagLink: Sendable {
     /// Sends the next request if no request is in flight and no write is pending.
     mutating func sendNext(at now: Instant, _ actions: inout Actions) {
         guard !isEnded else { return }
+        if bulk.keepsEarly, channel.responseDeadline == nil { motionAnswered(at: now, &actions) }
         if let fragment = channel.sendNextRaw(at: now) { return actions.append(.writeRaw(fragment)) }
         guard let (fragment, purpose) = channel.sendNext(at: now) else { return }
         reportStep(of: purpose, &actions)
+        if purpose.isFollowedByNotification { bulk.keepEarly() }
         actions.append(.write(fragment, withResponse: writesWithResponse))
     }
 

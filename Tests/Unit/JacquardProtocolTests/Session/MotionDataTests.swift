@@ -50,6 +50,33 @@ struct MotionDataTests {
         #expect(tag.notify(.session(sessions[1], index: 1, total: 2)) == [end])
     }
 
+    @Test("notifications that are read before the response to their request count")
+    func early() {
+        let session = StoredMotionSession(id: Self.id, byteCount: 5, crc: 7)
+        var tag = tag(.sessions)
+        #expect(tag.notify(.session(session, index: 0, total: 1)) == [])
+        let end = TagSession.Action.end(1, .success(.motionSessions([session], isComplete: true)))
+        #expect(tag.confirmAndAnswer(.motionSessionList(MotionStatusResponse(.idle))) == [end])
+
+        tag = self.tag(.erase(nil))
+        #expect(tag.notify(.status(.idle)) == [])
+        #expect(tag.confirmAndAnswer(.motionEraseAll(MotionStatusResponse(.erasing))) == [.end(1, .success(.done))])
+
+        tag = self.tag(.activate, isLoaded: false)
+        #expect(tag.notify(.loaded(.motion, status: .ok)) == [])
+        _ = tag.confirmAndAnswer()
+        #expect(tag.lastRequest == .motionStatus())
+    }
+
+    @Test("a notification that is read before the response is reported if the request fails")
+    func earlyBeforeFailure() {
+        var tag = tag(.sessions)
+        #expect(tag.notify(.status(.lowStorage)) == [])
+        let answer = tag.confirmAndAnswer(nil, status: .busy)
+        #expect(answer.contains(.emit(.motion(.status(.lowStorage)))))
+        #expect(tag.notify(.status(.lowStorage)) == [.emit(.motion(.status(.lowStorage)))])
+    }
+
     @Test("a download is refused in a state of error")
     func downloadStatus() {
         let ends: [(MotionStatus, TagSession.Action)] = [
