@@ -65,8 +65,8 @@ struct ModulesCommand: ClientCommand {
         // A deleted module can't be restored, and its name alone is typed too easily.
         if action == .delete, let module, JacquardIdentifier(module) == nil {
             throw CommandLineError(
-                message: "MODULE: \(DisplayText.quoted(module)) is not the module_id, which delete requires; allowed: four "
-                    + "bytes such as 3d-0b-e7-53, which modules ID lists")
+                message: "MODULE: \(DisplayText.quoted(module)) is not the module_id, which delete requires; allowed: "
+                    + "four bytes such as 3d-0b-e7-53, which modules ID lists")
         }
         return try ClientAction(
             ModulesCommand(

@@ -29,7 +29,10 @@ struct SettingCommandTests {
             ),
             (["config", "003R", "colour"], "config", "get", ["key": "colour"]),
             (
-                ["config", "003R", "colour", "7", "--type", "int64", "--vendor", "11-78-30-C8", "--product", "00-00-00-02"],
+                [
+                    "config", "003R", "colour", "7", "--type", "int64", "--vendor", "11-78-30-C8", "--product",
+                    "00-00-00-02",
+                ],
                 "config",
                 "set",
                 ["key": "colour", "type": "int64", "value": 7, "vendor_id": "11-78-30-c8", "product_id": "00-00-00-02"]
