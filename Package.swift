@@ -53,7 +53,7 @@ func linking(order: String) -> [LinkerSetting] {
 let families = [
     "Programs": ["Daemon", "jacquard2mqtt", "jacquard2mqtt-web", "jacquard-simulator"],
     "Bridge": ["Bridge", "HomeAssistant", "Configuration"],
-    "Tag": ["JacquardProtocol", "Jacquard", "GATTRecording", "ProtobufWire"],
+    "Tag": ["JacquardProtocol", "Tags", "Jacquard", "GATTRecording", "ProtobufWire"],
     "Radio": ["Bluetooth", "BlueZ", "DBus", "ESPHome", "Radios"],
     "Broker": ["MQTTTypes", "MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
@@ -109,7 +109,8 @@ func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [Strin
 let package = Package(
     name: "jacquard2mqtt",
     products: [
-        .library(name: "Jacquard", targets: ["Jacquard", "JacquardProtocol", "BlueZ", "Bluetooth", "EventLoop"]),
+        .library(
+            name: "Jacquard", targets: ["Jacquard", "Tags", "JacquardProtocol", "BlueZ", "Bluetooth", "EventLoop"]),
         .executable(name: "jacquard2mqtt", targets: ["jacquard2mqtt"]),
         .executable(name: "jacquard2mqtt-web", targets: ["jacquard2mqtt-web"]),
         .executable(name: "jacquard-simulator", targets: ["jacquard-simulator"]),
@@ -138,7 +139,8 @@ let package = Package(
         module("BlueZ", "DBus", "Bluetooth", "EventLoop", "Logging", "Time"),
         coldModule("Radios", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("ESPHome", "Bluetooth", "COpenSSL", "EventLoop", "Logging", "ProtobufWire", "Time"),
-        module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
+        module("Tags", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
+        module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Tags", "Time"),
         module("MQTTTypes"),
         module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "MQTTTypes", "Text", "Time"),
         coldModule("HomeAssistant", "JSON"),
@@ -157,15 +159,15 @@ let package = Package(
             "Logging", "MQTT", "MQTTTypes", "Text", "Time"),
         coldModule(
             "BridgeClient", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus",
-            "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
-            "MQTTTypes", "Terminal", "Text", "Time"),
+            "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes",
+            "Tags", "Terminal", "Text", "Time"),
         coldModule(
             "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop",
             "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",
-            "DBus", "Doctor", "ESPHome", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "Jacquard",
-            "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Radios", "Terminal", "Text", "Time"),
+            "DBus", "Doctor", "ESPHome", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol",
+            "Logging", "MQTT", "MQTTTypes", "Radios", "Tags", "Terminal", "Text", "Time"),
 
         module("PasswordHash", "CCrypt"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),
@@ -186,13 +188,19 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["EventLoop"], path: "Tests/Support/TestSupport", swiftSettings: settings
         ),
+        .target(
+            name: "TagStage",
+            dependencies: ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Tags", "TestSupport"],
+            path: "Tests/Support/TagStage", swiftSettings: settings),
         .executableTarget(
             name: "UsingJacquard",
-            dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging"],
+            dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Tags"],
             path: "Tests/Support/Samples/UsingJacquard", swiftSettings: settings),
         .executableTarget(
             name: "RecordingMotion",
-            dependencies: ["BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Time"],
+            dependencies: [
+                "BlueZ", "Bluetooth", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Tags", "Time",
+            ],
             path: "Tests/Support/Samples/RecordingMotion", swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", path: "Tests/Unit/ArchitectureTests", swiftSettings: settings),
         tests("Time"),
@@ -210,7 +218,8 @@ let package = Package(
         tests(
             "ESPHome", "Bluetooth", "EventLoop", "FakeProxy", "JacquardProtocol", "Logging", "Simulator", "TagFirmware",
             "Text", "Time"),
-        tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
+        tests("Tags", "JacquardProtocol", "Bluetooth", "EventLoop", "TagStage", "Time"),
+        tests("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "TagStage", "Tags"),
         tests("MQTT", "EventLoop", "Logging", "Time"),
         tests("HomeAssistant", "JSON"),
         tests("GATTRecording", "JSON", "JacquardProtocol", "Text"),
@@ -249,7 +258,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "proxy-client",
-            dependencies: ["Bluetooth", "ESPHome", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Text"],
+            dependencies: [
+                "Bluetooth", "ESPHome", "EventLoop", "Jacquard", "JacquardProtocol", "Logging", "Tags", "Text",
+            ],
             path: "Tests/Rigs/ESPHome",
             exclude: ["README.md", "proxy.py", "accepted.py", "served.py", "requirements.txt", "setup", "test"],
             swiftSettings: settings),

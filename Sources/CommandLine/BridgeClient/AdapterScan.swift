@@ -5,9 +5,9 @@ import CommandLine
 import Configuration
 import EventLoop
 import JSON
-import Jacquard
 import JacquardProtocol
 import Logging
+import Tags
 import Terminal
 import Time
 
@@ -37,7 +37,7 @@ struct AdapterScan: Sendable {
         let central = BlueZCentral(
             busAddress: context.busAddress, adapter: .init(context.configuration.bluetooth.adapter.text),
             log: context.log.labelled("bluez"))
-        let manager = JacquardManager(central: central, log: context.log.labelled("jacquard"))
+        let manager = TagManager(central: central, log: context.log.labelled("jacquard"))
         manager.onEvent = { event in
             switch event {
             case .centralState(let state): mailbox.put(.state(state))
@@ -65,7 +65,7 @@ struct AdapterScan: Sendable {
     }
 
     @LoopActor
-    private func start(_ manager: JacquardManager) throws(ClientFailure) {
+    private func start(_ manager: TagManager) throws(ClientFailure) {
         do throws(ManagerScanningError) {
             try manager.startScanning(allowsDuplicates: true)
         } catch {

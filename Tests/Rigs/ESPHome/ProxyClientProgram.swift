@@ -5,6 +5,7 @@ import Glibc
 import Jacquard
 import JacquardProtocol
 import Logging
+import Tags
 import Text
 
 /// Connects all tags that a proxy receives, and prints what happens, one event per line.

@@ -42,7 +42,7 @@ class Planted:
 
 
 SESSION = "Sources/Tag/JacquardProtocol/Session/"
-JACQUARD = "Sources/Tag/Jacquard/Core/"
+JACQUARD = "Sources/Tag/Tags/"
 BRIDGE = "Sources/Bridge/Bridge/"
 DAEMON = "Sources/Programs/Daemon/"
 
@@ -83,7 +83,7 @@ ERRORS = [
         "a tag that is found is not connected", JACQUARD + "TagDriver.swift",
         "        self.address = address\n        if isLooking {", "        self.address = address\n        if !PLANTED, isLooking {"),
     Planted(
-        "sessions don't notice that Bluetooth is off", JACQUARD + "JacquardManager.swift",
+        "sessions don't notice that Bluetooth is off", JACQUARD + "TagManager.swift",
         "if wasUsable {", "if !PLANTED, wasUsable {"),
     Planted(
         "actions of an event during another one are lost", JACQUARD + "TagDriver.swift",

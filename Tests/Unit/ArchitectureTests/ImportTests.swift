@@ -19,7 +19,8 @@ struct ImportTests {
         "BlueZ": ["Bluetooth", "DBus", "EventLoop", "Glibc", "Logging", "Time"],
         "Radios": ["Bluetooth", "EventLoop", "Logging", "Time"],
         "ESPHome": ["Bluetooth", "COpenSSL", "EventLoop", "Glibc", "Logging", "ProtobufWire", "Time"],
-        "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
+        "Tags": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Time"],
+        "Jacquard": ["Bluetooth", "EventLoop", "JacquardProtocol", "Logging", "Tags", "Time"],
         "MQTTTypes": [],
         "MQTT": [
             "CMosquitto", "CResolver", "EventLoop", "Glibc", "Logging", "MQTTTypes", "Synchronization", "Text", "Time",
@@ -45,8 +46,9 @@ struct ImportTests {
         ],
         "BridgeClient": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "EventLoop",
-            "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard", "JacquardProtocol", "Logging", "MQTT",
-            "MQTTTypes", "Terminal", "Text", "Time",
+            "GATTRecording", "Glibc", "HomeAssistant", "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes",
+            "Tags",
+            "Terminal", "Text", "Time",
         ],
         "Doctor": [
             "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop", "Glibc",
@@ -54,8 +56,9 @@ struct ImportTests {
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",
-            "Doctor", "ESPHome", "EventLoop", "GATTRecording", "Glibc", "HomeAssistant", "JSON", "Jacquard",
-            "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Radios", "Synchronization", "Terminal", "Text", "Time",
+            "Doctor", "ESPHome", "EventLoop", "GATTRecording", "Glibc", "HomeAssistant", "JSON",
+            "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Radios", "Synchronization", "Tags", "Terminal", "Text",
+            "Time",
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
         "PasswordHash": ["CCrypt", "Glibc"],

@@ -69,7 +69,7 @@ struct SettingCommandTests {
             (["config", "003R", "k", "1", "--type", "byte"], "uint32"),
             (["config", "003R", "k", "--type", "uint32"], "without VALUE"), (["battery", "a/b"], "without /"),
             (["config", "003R", "k", "--vendor", "7"], "four bytes such as 11-78-30-c8"),
-            (["config", "003R", "k", "--product", ""], "four bytes such as 11-78-30-c8"),
+            (["config", "003R", "k", "--product", "1-2-3-4"], "four bytes such as 11-78-30-c8"),
         ])
     func refused(words: [String], allowed: String) throws {
         let error = try #require(throws: CommandLineError.self) { try Self.command(words) }

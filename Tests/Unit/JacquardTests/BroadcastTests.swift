@@ -1,6 +1,8 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
+import Tags
 import TestSupport
 import Testing
 
@@ -54,10 +56,12 @@ struct BroadcastTests {
     @Test("of the manager and of a connection keeps as many values for a slow reader as its documentation says")
     func capacities() async throws {
         try await onLoop {
-            let manager = Stage().manager
+            let stage = Stage()
+            let manager = stage.jacquard
+            stage.hear(1)
             let follower = ConnectionFollower(TagFacts()) { _ in nil }
             let journal = TagJournal(TagFacts())
-            let tag = try #require(AdvertisedTag(.number(1), ScriptedTag(1, serial: .desk).advertisement()))
+            let tag = try #require(stage.manager.advertisement(at: .number(1)))
             #expect(await Self.kept(manager.centralStates, .poweredOff) == 16)
             #expect(await Self.kept(manager.scanStates, true) == 16)
             #expect(await Self.kept(manager.advertisements, tag) == 1_024)

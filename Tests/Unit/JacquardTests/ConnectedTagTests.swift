@@ -1,6 +1,8 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
+import Tags
 import TestSupport
 import Testing
 
@@ -15,11 +17,11 @@ struct ConnectedTagTests {
     ) throws -> (stage: Stage, tag: ConnectedTag) {
         let stage = Stage(catalogue: catalogue)
         let address = stage.hear(1, rssi: -47)
-        try stage.manager.connect(address)
+        try stage.jacquard.connect(address)
         stage.link(address)
         stage.start(address)
         _ = stage.said()
-        return (stage, try #require(stage.manager.connectedTag(for: address)))
+        return (stage, try #require(stage.jacquard.connectedTag(for: address)))
     }
 
     /// Gives a command and lets the tag have it before its answer is waited for.
@@ -84,11 +86,11 @@ struct ConnectedTagTests {
             stage.lose(tag.identifier)
             #expect(await pending.value == .failure(.linkLost))
             #expect(await notifications.rest().isEmpty)
-            #expect(stage.manager.connectedTag(for: tag.identifier) == nil)
+            #expect(stage.jacquard.connectedTag(for: tag.identifier) == nil)
             _ = try await stage.said(upTo: "> connect 01")
             stage.link(tag.identifier)
             stage.start(tag.identifier)
-            let next = try #require(stage.manager.connectedTag(for: tag.identifier))
+            let next = try #require(stage.jacquard.connectedTag(for: tag.identifier))
             #expect(next !== tag)
             await #expect(throws: TagCommandError.notConnected) { try await tag.enqueue(.batteryStatus) }
         }
@@ -154,12 +156,12 @@ struct ConnectedTagTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.hear(1)
-            try stage.manager.connect(address)
+            try stage.jacquard.connect(address)
             stage.link(address)
             stage.notify(address, .batteryStatus(BatteryStatus(level: 50, isCharging: false)))
             stage.start(address)
             stage.gesture(address)
-            let tag = try #require(stage.manager.connectedTag(for: address))
+            let tag = try #require(stage.jacquard.connectedTag(for: address))
             let notifications = Reader(tag.notifications)
             stage.gesture(address, .brushIn)
             let received = await notifications.next(3)
@@ -178,7 +180,7 @@ struct ConnectedTagTests {
                 Reader(tag.notifications), Reader(tag.connectedGear), Reader(tag.names)
             )
             stage.notify(tag.identifier, ScriptedTag.gear(101))
-            try stage.manager.disconnect(tag.identifier)
+            try stage.jacquard.disconnect(tag.identifier)
             stage.unlink(tag.identifier)
             #expect(await notifications.rest() == [.gear(tag.gearComponent)])
             #expect(await gears.rest().compactMap(\.?.componentID) == [101])
@@ -193,7 +195,7 @@ struct ConnectedTagTests {
             let address = stage.connect(.desk)
             stage.notify(address, .batteryStatus(BatteryStatus(level: 50, isCharging: true)))
             stage.notify(address, ScriptedTag.gear(101))
-            let tag = try #require(stage.manager.connectedTag(for: address))
+            let tag = try #require(stage.jacquard.connectedTag(for: address))
             #expect(tag.gearComponent?.componentID == 101)
             let received = await Reader(tag.notifications).next(2)
             #expect(received == [.battery(BatteryStatus(level: 50, isCharging: true)), .gear(tag.gearComponent)])
@@ -224,7 +226,7 @@ struct ConnectedTagTests {
             _ = try await stage.said(upTo: "> connect 01")
             stage.link(tag.identifier)
             stage.start(tag.identifier)
-            #expect(stage.manager.connectedTag(for: tag.identifier)?.name == "Chair")
+            #expect(stage.jacquard.connectedTag(for: tag.identifier)?.name == "Chair")
         }
     }
 
@@ -259,7 +261,7 @@ struct ConnectedTagTests {
             let stage = Stage()
             let address = stage.connect(.desk)
             stage.notify(address, ScriptedTag.gear(101))
-            let tag = try #require(stage.manager.connectedTag(for: address))
+            let tag = try #require(stage.jacquard.connectedTag(for: address))
             let gears = Reader(tag.connectedGear)
             stage.notify(address, ScriptedTag.gear(102))
             #expect(await gears.next(2).map { $0?.componentID } == [101, 102])

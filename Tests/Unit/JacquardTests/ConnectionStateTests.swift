@@ -1,6 +1,8 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
+import Tags
 import TestSupport
 import Testing
 
@@ -19,12 +21,12 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.hear(1)
-            let tag = try #require(stage.manager.sightings[address])
-            let states = Reader(try stage.manager.connect(tag))
+            let tag = try #require(stage.manager.advertisement(at: address))
+            let states = Reader(try stage.jacquard.connect(tag))
             stage.link(address)
             stage.start(address)
             #expect(await states.next(13).map(\.line) == Self.steps)
-            try stage.manager.disconnect(address)
+            try stage.jacquard.disconnect(address)
             stage.unlink(address)
             #expect(await states.rest().map(\.line) == ["disconnected"])
         }
@@ -35,15 +37,15 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.connect(.desk)
-            let first = Reader(try stage.manager.connect(address))
-            let second = Reader(try stage.manager.connect(PreConnectedTag(identifier: address, displayName: "")))
+            let first = Reader(try stage.jacquard.connect(address))
+            let second = Reader(try stage.jacquard.connect(PreConnectedTag(identifier: address, displayName: "")))
             #expect(stage.said() == [])
             guard case .connected(let one) = await first.next(), case .connected(let other) = await second.next() else {
                 Issue.record("not connected")
                 return
             }
             #expect(one === other)
-            #expect(one === stage.manager.connectedTag(for: address))
+            #expect(one === stage.jacquard.connectedTag(for: address))
         }
     }
 
@@ -64,11 +66,11 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.hear(1)
-            let tag = try #require(stage.manager.sightings[address])
-            let states = Reader(try stage.manager.connect(tag))
+            let tag = try #require(stage.manager.advertisement(at: address))
+            let states = Reader(try stage.jacquard.connect(tag))
             stage.lose(address)
             #expect(await states.rest().map(\.line) == ["preparing", "disconnected: bluetoothConnectionError"])
-            #expect(stage.manager.followers.isEmpty)
+            #expect(stage.jacquard.followers.isEmpty)
         }
     }
 
@@ -77,8 +79,8 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage(connectionLimit: .milliseconds(10))
             let address = stage.hear(1)
-            let tag = try #require(stage.manager.sightings[address])
-            let states = Reader(try stage.manager.connect(tag))
+            let tag = try #require(stage.manager.advertisement(at: address))
+            let states = Reader(try stage.jacquard.connect(tag))
             _ = try await stage.said(upTo: "> disconnect 01")
             stage.unlink(address)
             #expect(await states.rest().map(\.line) == ["preparing", "disconnected: connectionTimeout"])
@@ -90,7 +92,7 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage(connectionLimit: .milliseconds(10))
             let address = stage.hear(1)
-            let states = Reader(try stage.manager.connect(address))
+            let states = Reader(try stage.jacquard.connect(address))
             _ = try await stage.said(upTo: "> disconnect 01")
             stage.unlink(address)
             #expect(try await stage.said(upTo: "> connect 01").first == "@01 preparing: connectionTimeout")
@@ -104,7 +106,7 @@ struct ConnectionStateTests {
             let stage = Stage()
             stage.central.report(
                 .discovered(.number(1), Advertisement(name: nil, manufacturerData: [:], rssi: nil, isPaired: true)))
-            try stage.manager.connect(.number(1))
+            try stage.jacquard.connect(.number(1))
             #expect(stage.said().contains("> connect 01"))
         }
     }
@@ -113,11 +115,11 @@ struct ConnectionStateTests {
     func refused() async throws {
         try await onLoop {
             let stage = Stage()
-            let unknown = #expect(throws: TagConnectionError.self) { try stage.manager.connect(.number(9)) }
+            let unknown = #expect(throws: TagConnectionError.self) { try stage.jacquard.connect(.number(9)) }
             #expect(unknown?.code == .bluetoothDeviceNotFound)
-            let gone = #expect(throws: TagConnectionError.self) { try stage.manager.disconnect(.number(9)) }
+            let gone = #expect(throws: TagConnectionError.self) { try stage.jacquard.disconnect(.number(9)) }
             #expect(gone?.code == .bluetoothDeviceNotFound)
-            let foreign = #expect(throws: TagConnectionError.self) { try stage.manager.connect(ForeignTag()) }
+            let foreign = #expect(throws: TagConnectionError.self) { try stage.jacquard.connect(ForeignTag()) }
             #expect(foreign?.code == .unconnectableTag)
             #expect(stage.said() == [])
         }
@@ -128,7 +130,7 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.hear(1)
-            let states = Reader(try stage.manager.disconnect(address))
+            let states = Reader(try stage.jacquard.disconnect(address))
             #expect(await states.rest().isEmpty)
         }
     }
@@ -138,11 +140,30 @@ struct ConnectionStateTests {
         try await onLoop {
             let stage = Stage()
             let address = stage.hear(1)
-            let states = Reader(try stage.manager.connect(address))
+            let states = Reader(try stage.jacquard.connect(address))
             stage.central.report(.stateChanged(.poweredOff))
             #expect(await states.rest().map(\.line) == ["preparing", "disconnected: bluetoothPowerOff"])
-            let refused = Reader(try stage.manager.connect(address))
+            let refused = Reader(try stage.jacquard.connect(address))
             #expect(await refused.rest().map(\.line) == ["disconnected: bluetoothPowerOff"])
+        }
+    }
+
+    @Test("belongs to a tag that is added for it, and removed at its end")
+    func handles() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.hear(1)
+            var handles: Set<TagHandle> = []
+            stage.onEvent = { if case .tag(let tag, _) = $0 { handles.insert(tag) } }
+            try stage.jacquard.connect(address)
+            stage.link(address)
+            stage.start(address)
+            #expect(stage.manager.tag(at: address).map { handles == [$0] } == true)
+            try stage.jacquard.disconnect(address)
+            stage.unlink(address)
+            #expect(handles.allSatisfy { TagHandle.ofInterface.contains($0.number) })
+            #expect(handles.allSatisfy { stage.manager.identity(of: $0) == nil })
+            #expect(stage.manager.tag(at: address) == nil && stage.jacquard.followers.isEmpty)
         }
     }
 }

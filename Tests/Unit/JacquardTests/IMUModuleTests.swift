@@ -2,6 +2,8 @@ import Bluetooth
 import EventLoop
 import Foundation
 import JacquardProtocol
+import TagStage
+import Tags
 import TestSupport
 import Testing
 
@@ -18,7 +20,7 @@ struct IMUModuleTests {
     private static func connected() throws -> (stage: Stage, module: IMUModule) {
         let stage = Stage()
         let address = stage.hear(1)
-        try stage.manager.connect(address)
+        try stage.jacquard.connect(address)
         return (stage, try module(of: stage, address))
     }
 
@@ -28,7 +30,7 @@ struct IMUModuleTests {
         stage.link(address)
         stage.start(address)
         _ = stage.said()
-        return IMUModule(connectedTag: try #require(stage.manager.connectedTag(for: address)))
+        return IMUModule(connectedTag: try #require(stage.jacquard.connectedTag(for: address)))
     }
 
     /// The tag lists the motion module.

@@ -1,6 +1,8 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
+import Tags
 import TestSupport
 import Testing
 
@@ -12,11 +14,11 @@ struct StreamTests {
     func centralState() async throws {
         try await onLoop {
             let stage = Stage(state: .unknown)
-            let states = Reader(stage.manager.centralState)
+            let states = Reader(stage.jacquard.centralState)
             stage.central.report(.stateChanged(.poweredOff))
             stage.central.report(.stateChanged(.poweredOn))
             #expect(await states.next(3) == [.unknown, .poweredOff, .poweredOn])
-            #expect(await Reader(stage.manager.centralState).next() == .poweredOn)
+            #expect(await Reader(stage.jacquard.centralState).next() == .poweredOn)
         }
     }
 
@@ -24,12 +26,12 @@ struct StreamTests {
     func isScanning() async throws {
         try await onLoop {
             let stage = Stage()
-            let states = Reader(stage.manager.isScanning)
-            try stage.manager.startScanning()
+            let states = Reader(stage.jacquard.isScanning)
+            try stage.jacquard.startScanning()
             stage.central.report(.scanning(true))
             stage.central.report(.scanning(false))
             stage.central.report(.scanning(true))
-            stage.manager.stopScanning()
+            stage.jacquard.stopScanning()
             #expect(await states.next(5) == [false, true, false, true, false])
         }
     }
@@ -38,10 +40,10 @@ struct StreamTests {
     func advertisingTags() async throws {
         try await onLoop {
             let stage = Stage()
-            let tags = Reader(stage.manager.advertisingTags)
+            let tags = Reader(stage.jacquard.advertisingTags)
             stage.manager.connect(.desk)
             stage.hear(1)
-            try stage.manager.startScanning()
+            try stage.jacquard.startScanning()
             stage.hear(2, .attic, rssi: 127, name: "Attic")
             stage.hear(2, .attic)
             stage.hear(3)
@@ -62,10 +64,10 @@ struct StreamTests {
             stage.central.report(
                 .discovered(
                     .number(3), Advertisement(name: "Keyboard", manufacturerData: [:], rssi: nil, isPaired: true)))
-            #expect(stage.manager.preConnectedTags == [PreConnectedTag(identifier: .number(1), displayName: "Desk")])
+            #expect(stage.jacquard.preConnectedTags == [PreConnectedTag(identifier: .number(1), displayName: "Desk")])
             stage.manager.connect(TagIdentity(serial: .attic))
             stage.hear(2, .attic)
-            #expect(stage.manager.preConnectedTags.map(\.identifier) == [.number(1), .number(2)])
+            #expect(stage.jacquard.preConnectedTags.map(\.identifier) == [.number(1), .number(2)])
         }
     }
 
@@ -73,7 +75,7 @@ struct StreamTests {
     func noScan() async throws {
         try await onLoop {
             let stage = Stage(state: .unknown)
-            #expect(await Reader(stage.manager.isScanning).next() == false)
+            #expect(await Reader(stage.jacquard.isScanning).next() == false)
         }
     }
 }

@@ -140,8 +140,15 @@ struct CommandLineParserTests {
                 "--print: \"log\" is no key; it is a section with log.level, log.format", " check-config"
             ),
             (["help", "lde"], "unknown command \"lde\" (did you mean led?)", " help"),
-            (["record-traffic", "003R", ""], "FILE: \"\" is empty", " record-traffic"),
-            (["modules", "003R", "delete", "IMUModule"], "MODULE: \"IMUModule\" is not the module_id", " modules"),
+            (
+                ["record-traffic", "003R", ""],
+                "FILE: \"\" is empty; allowed: 1 to 4095 bytes without control characters", " record-traffic"
+            ),
+            (
+                ["modules", "003R", "delete", "IMUModule"],
+                "MODULE: \"IMUModule\" is not the module_id, which delete requires; allowed: four bytes such as "
+                    + "3d-0b-e7-53, which modules ID lists", " modules"
+            ),
             (["pair"], "SERIAL is missing", " pair"),
             (["pair", "a/b"], "SERIAL: \"a/b\" holds other characters; allowed: \(Self.serials)", " pair"),
             (["pair", "03R"], "SERIAL: \"03R\" has 3 characters; allowed: \(Self.serials)", " pair"),

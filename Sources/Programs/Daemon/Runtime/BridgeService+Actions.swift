@@ -3,10 +3,10 @@ import Bridge
 import Configuration
 import Doctor
 import EventLoop
-import Jacquard
 import JacquardProtocol
 import Logging
 import MQTTTypes
+import Tags
 import Text
 import Time
 

@@ -3,16 +3,16 @@ import Bridge
 import Configuration
 import Doctor
 import EventLoop
-import Jacquard
 import JacquardProtocol
 import Logging
 import Radios
+import Tags
 import Text
 import Time
 
 /// Events of the radio.
 extension BridgeService {
-    func radioReported(_ event: JacquardManager.Event) {
+    func radioReported(_ event: TagManager.Event) {
         switch event {
         case .tag(let tag, let event):
             logLife(event, of: tag)

@@ -2,10 +2,10 @@ import Bluetooth
 import Bridge
 import Configuration
 import EventLoop
-import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
+import Tags
 import Text
 
 /// Applies a reloaded configuration to the running service.

@@ -3,11 +3,11 @@ import Bridge
 import Configuration
 import Doctor
 import EventLoop
-import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
 import Radios
+import Tags
 import Time
 
 /// Connects the radio, the bridge and the broker: passes each event on to the next part, and makes no decisions.
@@ -20,7 +20,7 @@ final class BridgeService {
     let sink: LogTap
     let recentLog: RecentLog
     let central: any BridgeCentral
-    let manager: JacquardManager
+    let manager: TagManager
     /// Replaced when the settings of the broker connection change.
     var client: MQTTClient
     let store: TagStore
@@ -105,7 +105,7 @@ final class BridgeService {
         central = machine.makeCentral(configuration, runs.proxyBonds, log.labelled("bluez"))
         central.switchedOff = runs.switchedOff.flatMap { BluetoothAddress($0) }
         central.onReset = { [runs] in await runs.reset($0?.description) }
-        manager = JacquardManager(
+        manager = TagManager(
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
             random: machine.random, log: log.labelled("jacquard"))
         manager.choosesRadio = central.radios != nil

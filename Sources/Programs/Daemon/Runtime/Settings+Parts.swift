@@ -4,10 +4,10 @@ import BrokerAccess
 import CommandLine
 import Configuration
 import HomeAssistant
-import Jacquard
 import JacquardProtocol
 import Logging
 import MQTT
+import Tags
 import Time
 
 /// The settings in the words of each part.

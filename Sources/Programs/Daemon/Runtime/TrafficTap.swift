@@ -2,9 +2,9 @@ import Bluetooth
 import Bridge
 import EventLoop
 import GATTRecording
-import Jacquard
 import JacquardProtocol
 import Radios
+import Tags
 
 /// Reports the Bluetooth traffic of one device while a recording is requested.
 ///

@@ -1,6 +1,7 @@
 public import Bluetooth
 public import EventLoop
 public import JacquardProtocol
+import Tags
 
 /// A connected tag. Source: JacquardSDKiOS, `ConnectedTag`.
 ///
@@ -20,19 +21,19 @@ public final class ConnectedTag: JacquardTag {
     /// signal strength of a link. Source: JacquardSDKiOS, `rssiPublisher`.
     public private(set) var rssi: Int?
 
-    private(set) weak var row: TagRow?
+    let handle: TagHandle
     private let journal: TagJournal
     private weak let manager: JacquardManager?
     private let firstComponent: Component
 
-    init?(_ row: TagRow, at address: BluetoothAddress, _ journal: TagJournal, _ manager: JacquardManager) {
+    init?(_ handle: TagHandle, at address: BluetoothAddress, _ journal: TagJournal, _ manager: JacquardManager) {
         guard let component = journal.facts.tag else { return nil }
-        self.row = row
+        self.handle = handle
         identifier = address
         firstComponent = component
         self.journal = journal
         self.manager = manager
-        let sighting = manager.sightings[address]
+        let sighting = manager.tags.advertisement(at: address)
         name = sighting?.displayName ?? ""
         rssi = sighting?.rssi
         if !name.isEmpty { journal.names.send(name) }
@@ -110,7 +111,7 @@ public final class ConnectedTag: JacquardTag {
             throw error == .invalidParameter ? .invalidParameter : .failed(error)
         }
         renamed(to: name)
-        manager?.sightings.rename(identifier, to: name)
+        manager?.tags.renamed(identifier, to: name)
     }
 
     /// Calls a handler for each report of motion data, and with nil at the end of the connection.

@@ -1,5 +1,5 @@
 public import Bluetooth
-public import JacquardProtocol
+public import Tags
 
 /// The properties that all kinds of tags have. Source: JacquardSDKiOS, `JacquardTag`.
 public protocol JacquardTag {
@@ -9,41 +9,11 @@ public protocol JacquardTag {
     var displayName: String { get }
 }
 
-/// A tag that can be connected: an ``AdvertisedTag`` or a ``PreConnectedTag``. Source: JacquardSDKiOS,
+/// A tag that can be connected: an `AdvertisedTag` or a ``PreConnectedTag``. Source: JacquardSDKiOS,
 /// `ConnectableTag`.
 public protocol ConnectableTag: JacquardTag, Sendable {}
 
-/// A tag that has advertised. Source: JacquardSDKiOS, `AdvertisedTag`.
-public struct AdvertisedTag: ConnectableTag, Hashable {
-    /// The tag's Bluetooth address.
-    public let identifier: BluetoothAddress
-    /// The advertised serial: the four characters that are printed on the tag.
-    public let pairingSerialNumber: PairingSerial
-    /// Signal strength in dBm; nil if it is not available.
-    public let rssi: Int?
-    /// The advertised name, empty if there is none.
-    public internal(set) var displayName: String
-    /// Whether this host has a bond with the tag.
-    public let isPaired: Bool
-    /// Whether this host has a link with the tag, made by any program.
-    public let isConnected: Bool
-
-    /// Parses an advertisement.
-    ///
-    /// - Returns: nil if the device is not a tag: it has another company identifier, or no serial.
-    init?(_ identifier: BluetoothAddress, _ advertisement: Advertisement) {
-        guard
-            let data = advertisement.manufacturerData[PairingSerial.companyIdentifier],
-            let serial = PairingSerial(manufacturerData: data)
-        else { return nil }
-        self.identifier = identifier
-        pairingSerialNumber = serial
-        rssi = advertisement.rssi
-        displayName = advertisement.name ?? ""
-        isPaired = advertisement.isPaired
-        isConnected = advertisement.isConnected
-    }
-}
+extension AdvertisedTag: ConnectableTag {}
 
 /// A tag that was connected before. Source: JacquardSDKiOS, `PreConnectedTag`.
 public struct PreConnectedTag: ConnectableTag, Hashable {

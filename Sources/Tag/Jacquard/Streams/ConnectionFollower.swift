@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import Tags
 
 /// Converts the events of one tag to the SDK's form: a stream of states, and one ``ConnectedTag`` per connection.
 @LoopActor

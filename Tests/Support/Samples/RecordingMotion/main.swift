@@ -5,6 +5,7 @@ import Glibc
 import Jacquard
 import JacquardProtocol
 import Logging
+import Tags
 import Text
 import Time
 

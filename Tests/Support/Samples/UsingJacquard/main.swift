@@ -5,6 +5,7 @@ import Glibc
 import Jacquard
 import JacquardProtocol
 import Logging
+import Tags
 import Text
 
 /// Connects the first tag that is found, waits for a gesture, and then lights the LED green for two seconds.

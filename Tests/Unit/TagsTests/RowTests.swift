@@ -1,10 +1,11 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
 import TestSupport
 import Testing
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("Tags of a manager")
 struct RowTests {
@@ -122,23 +123,6 @@ struct RowTests {
             _ = stage.said()
             stage.manager.reportAgain(first)
             #expect(stage.said().last == "003R disconnected")
-        }
-    }
-
-    @Test("of the SDK's interface have handles of their own, and end with their connection")
-    func interface() async throws {
-        try await onLoop {
-            let stage = Stage()
-            let address = stage.hear(1)
-            var handles: Set<TagHandle> = []
-            stage.onEvent = { if case .tag(let tag, _) = $0 { handles.insert(tag) } }
-            try stage.manager.connect(address)
-            stage.link(address)
-            stage.start(address)
-            try stage.manager.disconnect(address)
-            stage.unlink(address)
-            #expect(handles.count == 1 && handles.allSatisfy { TagHandle.ofInterface.contains($0.number) })
-            #expect(stage.manager.rows.isEmpty && stage.manager.rowsByIdentity.isEmpty)
         }
     }
 }

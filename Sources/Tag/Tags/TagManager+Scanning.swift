@@ -4,7 +4,7 @@ import JacquardProtocol
 import Logging
 import Time
 
-/// An error of ``JacquardManager/startScanning(allowsDuplicates:)``. Source: JacquardSDKiOS, `ManagerScanningError`.
+/// An error of ``TagManager/startScanning(allowsDuplicates:)``. Source: JacquardSDKiOS, `ManagerScanningError`.
 public enum ManagerScanningError: Error, Hashable, Sendable {
     /// Bluetooth is not on. The value is its state.
     case bluetoothUnavailable(CentralState)
@@ -18,6 +18,8 @@ struct RequestedScan {
     var isWanted = false
     /// Whether the central scans.
     var isRunning = false
+    /// Whether a running scan has been reported.
+    var isReported = false
     /// The addresses reported during this scan; nil in a scan with duplicates.
     private var reported: Set<BluetoothAddress>? = []
 
@@ -39,9 +41,8 @@ struct RequestedScan {
     }
 }
 
-extension JacquardManager {
-    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNew:of:)`` and in
-    /// ``advertisingTags``.
+extension TagManager {
+    /// Scans for tags until ``stopScanning()``. Tags are reported as ``Event/advertised(_:isNew:of:)``.
     ///
     /// The scan resumes after Bluetooth was off. Source: JacquardSDKiOS, `startScanning(options:)`. Of its options,
     /// `CBCentralManagerScanOptionAllowDuplicatesKey` is supported; BlueZ has no counterpart for solicited services.
@@ -54,6 +55,9 @@ extension JacquardManager {
         updateScan()
     }
 
+    /// Whether a scan was started and not stopped, also while Bluetooth is off.
+    public var isScanWanted: Bool { scan.isWanted }
+
     /// Stops the scan. The search for missing tags continues. Source: JacquardSDKiOS, `stopScanning`.
     public func stopScanning() {
         scan.isWanted = false
@@ -64,7 +68,6 @@ extension JacquardManager {
     func reportAdvertisement(_ tag: AdvertisedTag) {
         let isNew = scan.isNew(tag)
         onEvent?(.advertised(tag, isNew: isNew, of: tags(tag)))
-        if isNew, scan.isWanted { advertisements.send(tag) }
     }
 
     /// Scans while a scan is requested or a tag that is to be connected is missing.
@@ -88,13 +91,13 @@ extension JacquardManager {
     /// Reports the start or end of a requested scan.
     private func reportScan() {
         let isNow = scan.isWanted && scan.isRunning && state == .poweredOn
-        guard isNow != scanStates.latest else { return }
-        scanStates.send(isNow)
+        guard isNow != scan.isReported else { return }
+        scan.isReported = isNow
         onEvent?(.scanning(isNow))
     }
 }
 
-extension JacquardManager {
+extension TagManager {
     /// Handles a new list of bonds of this host.
     func bondsChanged(to addresses: Set<BluetoothAddress>) {
         sightings.bonded = addresses
@@ -115,7 +118,6 @@ extension JacquardManager {
         let now = Instant.now
         find(tag, at: now)
         sightings.record(tag, at: now) { drivers[$0] != nil }
-        drivers[address]?.row.follower?.tag?.update(from: tag)
         reportAdvertisement(tag)
         reportSharing(of: tag, at: now)
     }

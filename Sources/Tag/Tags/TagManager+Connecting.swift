@@ -2,14 +2,18 @@ public import Bluetooth
 import EventLoop
 public import JacquardProtocol
 
-extension JacquardManager {
+extension TagManager {
     /// Connects a tag and keeps it connected. Does nothing if the tag is already being connected.
     ///
     /// While Bluetooth is not on, the request fails: the tag is reported as `disconnected` with `bluetoothPowerOff`. A
     /// second tag for the address of another one fails with `unconnectableTag`; while that one is disconnecting,
     /// the request waits for its end instead.
-    public func connect(_ tag: TagHandle) {
-        if let row = rows[tag] { connect(row, retrying: .always) }
+    ///
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - rule: which errors are final.
+    public func connect(_ tag: TagHandle, retrying rule: TagSession.RetryRule = .always) {
+        if let row = rows[tag] { connect(row, retrying: rule) }
     }
 
     func connect(_ row: TagRow, retrying rule: TagSession.RetryRule, bonding: Bool = false) {
@@ -28,7 +32,7 @@ extension JacquardManager {
         driver.drive { session, now in session.connect(retrying: rule, bonding: bonding, at: now) }
     }
 
-    /// Disconnects a tag and keeps it disconnected until the next call to ``connect(_:)-(TagHandle)``.
+    /// Disconnects a tag and keeps it disconnected until the next call to ``connect(_:retrying:)``.
     public func disconnect(_ tag: TagHandle) {
         if let row = rows[tag] { disconnect(row) }
     }
@@ -52,7 +56,7 @@ extension JacquardManager {
     /// - Parameters:
     ///   - command: the command.
     ///   - tag: the tag; without a connection the command fails with `notConnected`.
-    ///   - token: identifies the command in `commandEnded`; below 2^63. Larger tokens are used by ``ConnectedTag``.
+    ///   - token: identifies the command in `commandEnded`.
     ///   - isFirst: whether it precedes the commands that wait, except earlier ones with the same right.
     public func enqueue(_ command: TagCommand, on tag: TagHandle, token: UInt64, isFirst: Bool = false) {
         guard let row = rows[tag] else {

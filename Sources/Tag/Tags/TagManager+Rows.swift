@@ -3,7 +3,7 @@ public import JacquardProtocol
 
 // MARK: Adding and removing tags
 
-extension JacquardManager {
+extension TagManager {
     /// Adds a tag: `tag` is its name in all other methods and in events. Does not connect it.
     ///
     /// Does nothing if the handle was added before. A tag with another handle and the same identity keeps its state, and gets this
@@ -46,7 +46,7 @@ extension JacquardManager {
 
     /// Ends a row that has no owner and no use.
     func endIfUnused(_ row: TagRow) {
-        guard !row.isOwned, row.driver == nil, row.pairing == nil, row.follower == nil,
+        guard !row.isOwned, row.driver == nil, row.pairing == nil,
             !pendingConnections.contains(where: { $0.row === row }), rowsByIdentity[row.identity] === row
         else { return }
         rowsByIdentity[row.identity] = nil
@@ -55,7 +55,7 @@ extension JacquardManager {
 
 // MARK: Looking up tags
 
-extension JacquardManager {
+extension TagManager {
     /// Returns the address of a tag that was connected or is to be connected.
     ///
     /// - Returns: nil if no connection was requested, or the tag has not been found.
@@ -64,10 +64,34 @@ extension JacquardManager {
     /// Returns the serial of a tag; nil for one that is identified by its address alone.
     public func serial(of tag: TagHandle) -> String? { rows[tag]?.identity.serial?.description }
 
+    /// Returns the identity of a tag; nil for one that was not added.
+    public func identity(of tag: TagHandle) -> TagIdentity? { rows[tag]?.identity }
+
     /// Returns the last advertisement from the address of a tag; nil if there was none.
     public func advertisement(of tag: TagHandle) -> AdvertisedTag? { address(of: tag).flatMap { sightings[$0] } }
 
-    /// Returns the tag that is or was connected at an address.
+    /// Returns the last advertisement from an address; nil if there was none.
+    public func advertisement(at address: BluetoothAddress) -> AdvertisedTag? { sightings[address] }
+
+    /// Whether a tag accepts commands.
+    public func isConnected(_ tag: TagHandle) -> Bool { rows[tag]?.driver?.session.isConnected ?? false }
+
+    /// Whether the central has reported an advertisement or a bond of an address, or a tag is to be connected there.
+    public func isKnown(_ address: BluetoothAddress) -> Bool { drivers[address] != nil || sightings.isKnown(address) }
+
+    /// The addresses with a bond, of tags or not.
+    public var bondedAddresses: Set<BluetoothAddress> { sightings.bonded }
+
+    /// The addresses of the tags that are to be connected and were found.
+    public var wantedAddresses: [BluetoothAddress] { drivers.filter { !$0.value.facts.isStopped }.map(\.key) }
+
+    /// Returns the values of a tag's current connection; nil if no connection was requested.
+    package func facts(of tag: TagHandle) -> TagFacts? { rows[tag]?.driver?.facts }
+
+    /// Notes the name that a tag has been given.
+    package func renamed(_ address: BluetoothAddress, to name: String) { sightings.rename(address, to: name) }
+
+    /// Returns the tag that is or was connected at an address, also a removed one that is not disconnected yet.
     public func tag(at address: BluetoothAddress) -> TagHandle? { drivers[address]?.row.handle }
 
     /// The added tags that a discovered device is: one with a fixed address, and one that is identified by its serial.

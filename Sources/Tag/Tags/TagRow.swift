@@ -11,8 +11,6 @@ final class TagRow {
     var driver: TagDriver?
     /// nil unless the user is pairing the tag.
     var pairing: Pairing?
-    /// Converts the tag's events for the SDK's interface; nil until that is used.
-    var follower: ConnectionFollower?
     /// Whether the owner of the manager has added the tag, and has not removed it.
     var isOwned = false
 

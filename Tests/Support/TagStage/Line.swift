@@ -1,11 +1,10 @@
-import Bluetooth
-import JacquardProtocol
-
-@testable import Jacquard
+package import Bluetooth
+package import JacquardProtocol
+package import Tags
 
 /// Requests and events as lines of a transcript: `> connect 01`, `003R connecting 0`.
-enum Line {
-    static func of(_ request: CentralRequest) -> String {
+package enum Line {
+    package static func of(_ request: CentralRequest) -> String {
         switch request {
         case .scan(let options): options == nil ? "> scan off" : "> scan on"
         case .watch: "> watch"
@@ -23,12 +22,12 @@ enum Line {
         }
     }
 
-    static func of(_ event: JacquardManager.Event, identity: (TagHandle) -> TagIdentity?) -> String {
+    package static func of(_ event: TagManager.Event, identity: (TagHandle) -> TagIdentity?) -> String {
         func name(_ tag: TagHandle) -> String { identity(tag).map { Self.name($0) } ?? "nobody" }
         return text(event, name)
     }
 
-    private static func text(_ event: JacquardManager.Event, _ name: (TagHandle) -> String) -> String {
+    private static func text(_ event: TagManager.Event, _ name: (TagHandle) -> String) -> String {
         switch event {
         case .centralState(let state): "central \(state)"
         case .adapters(let adapters): "adapters \(adapters.count)"

@@ -1,8 +1,96 @@
 public import Bluetooth
-import EventLoop
+public import EventLoop
 public import JacquardProtocol
+public import Logging
+public import Tags
+
+/// Discovers tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
+///
+/// The interface of Google's SDK above a `TagManager`: streams instead of events, and addresses instead of handles.
+@LoopActor
+public final class JacquardManager {
+    /// The tags below. A program can use it directly, too: to pair and to forget, or for events without streams.
+    public let tags: TagManager
+
+    let centralStates: Broadcast<CentralState>
+    let scanStates = Broadcast<Bool>(keeping: 16, first: false)
+    let advertisements = Broadcast<AdvertisedTag>(keeping: 1024)
+    /// The tags that were added for the callers of this interface.
+    private var handles: [BluetoothAddress: TagHandle] = [:]
+    private var lastHandle = TagHandle.none
+    /// Convert the events of tags that this interface is used for.
+    private(set) var followers: [TagHandle: ConnectionFollower] = [:]
+    private var responses = PendingResponses()
+
+    /// Creates a manager and starts to watch for tags.
+    ///
+    /// - Parameters:
+    ///   - central: the Bluetooth stack. The manager sets its `onEvent`.
+    ///   - timing: timeouts of a connection.
+    ///   - catalogue: the names and capabilities of gear.
+    ///   - log: the logger.
+    public convenience init(
+        central: any Central, timing: TagSession.Timing = TagSession.Timing(), catalogue: GearCatalogue = .builtIn,
+        log: Logger
+    ) {
+        self.init(TagManager(central: central, timing: timing, catalogue: catalogue, log: log))
+    }
+
+    /// Creates a manager above another one. A handler of its events that was set before goes on to receive them.
+    public init(_ tags: TagManager) {
+        self.tags = tags
+        centralStates = Broadcast(keeping: 16, first: tags.state)
+        tags.onEvent = { [weak self, receiver = tags.onEvent] event in
+            if case .tag(_, .commandEnded(let token, let result)) = event, self?.responses.end(token, result) == true {
+                return
+            }
+            receiver?(event)
+            self?.receive(event)
+        }
+    }
+
+    private func receive(_ event: TagManager.Event) {
+        switch event {
+        case .tag(let tag, let event): receive(event, of: tag)
+        case .advertised(let tag, let isNew, of: _):
+            if let handle = handle(at: tag.identifier) { followers[handle]?.tag?.update(from: tag) }
+            if isNew, tags.isScanWanted { advertisements.send(tag) }
+        case .centralState(let state): centralStates.send(state)
+        case .scanning(let isScanning): scanStates.send(isScanning)
+        case .adapters, .duplicateSerial, .pairing, .paired, .forgotten: break
+        }
+    }
+
+    private func receive(_ event: TagEvent, of tag: TagHandle) {
+        guard let follower = followers[tag] else { return }
+        follower.receive(event)
+        guard follower.isEnded else { return }
+        followers[tag] = nil
+        guard let address = handles.first(where: { $0.value == tag })?.key else { return }
+        handles[address] = nil
+        tags.remove(tag)
+    }
+}
 
 extension JacquardManager {
+    /// The names and capabilities of gear. Attached gear is reported again if another catalogue describes it differently.
+    public var catalogue: GearCatalogue {
+        get { tags.catalogue }
+        set { tags.catalogue = newValue }
+    }
+
+    /// Scans for tags until ``stopScanning()``; they are reported in ``advertisingTags``. The scan resumes after Bluetooth was
+    /// off. Source: JacquardSDKiOS, `startScanning(options:)`.
+    ///
+    /// - Parameter allowsDuplicates: whether each advertisement is reported, instead of one per tag.
+    /// - Throws: `bluetoothUnavailable` while Bluetooth is not on.
+    public func startScanning(allowsDuplicates: Bool = false) throws(ManagerScanningError) {
+        try tags.startScanning(allowsDuplicates: allowsDuplicates)
+    }
+
+    /// Stops the scan. Source: JacquardSDKiOS, `stopScanning`.
+    public func stopScanning() { tags.stopScanning() }
+
     /// The state of Bluetooth: the current state, then each change. Source: JacquardSDKiOS, `centralState`.
     ///
     /// Each access returns a new stream, which buffers the newest 16 changes.
@@ -26,10 +114,9 @@ extension JacquardManager {
     /// is based on the bonds that it reports. A bonded tag that has not advertised since the Bluetooth service started
     /// is missing: its advertisement shows that it is a tag.
     public var preConnectedTags: [PreConnectedTag] {
-        let found = drivers.keys.filter { drivers[$0]?.facts.isStopped == false }
-        return sightings.bonded.filter { sightings[$0] != nil }.union(found)
+        tags.bondedAddresses.filter { tags.advertisement(at: $0) != nil }.union(tags.wantedAddresses)
             .sorted { $0.description < $1.description }
-            .map { PreConnectedTag(identifier: $0, displayName: sightings[$0]?.displayName ?? "") }
+            .map { PreConnectedTag(identifier: $0, displayName: tags.advertisement(at: $0)?.displayName ?? "") }
     }
 }
 
@@ -41,7 +128,7 @@ extension JacquardManager {
     /// tag may be gone or belong to another user. If the tag is already being connected, the call shares that
     /// connection.
     ///
-    /// - Parameter tag: an ``AdvertisedTag`` or ``PreConnectedTag``.
+    /// - Parameter tag: an `AdvertisedTag` or ``PreConnectedTag``.
     /// - Returns: the current state and each change, ending with `disconnected`. The stream buffers the newest 64
     ///   states. Dropping it does not disconnect the tag; use ``disconnect(_:)-(BluetoothAddress)``.
     /// - Throws: `unconnectableTag` if `tag` has any other type.
@@ -80,9 +167,11 @@ extension JacquardManager {
         _ identifier: BluetoothAddress
     ) throws(TagConnectionError) -> AsyncStream<TagConnectionState> {
         try checkKnown(identifier)
-        guard let driver = drivers[identifier], !driver.facts.isStopped else { return AsyncStream { $0.finish() } }
-        let states = follower(of: driver.row).states.stream()
-        disconnect(driver.row)
+        guard let tag = handle(at: identifier), tags.facts(of: tag)?.isStopped == false else {
+            return AsyncStream { $0.finish() }
+        }
+        let states = follower(of: tag).states.stream()
+        tags.disconnect(tag)
         return states
     }
 
@@ -98,15 +187,15 @@ extension JacquardManager {
     /// Returns the connected tag at an address; nil if it is not connected. Source: JacquardSDKiOS,
     /// `getConnectedTag(for:)`.
     public func connectedTag(for identifier: BluetoothAddress) -> ConnectedTag? {
-        guard let driver = drivers[identifier], driver.session.isConnected else { return nil }
-        return follower(of: driver.row).tag
+        guard let tag = handle(at: identifier), tags.isConnected(tag) else { return nil }
+        return follower(of: tag).tag
     }
 
     /// Executes a command of a connected tag.
     func perform(_ command: TagCommand, on tag: ConnectedTag) async throws(TagCommandError) -> TagCommandResponse {
-        guard let row = tag.row, row.follower?.tag === tag else { throw .notConnected }
+        guard followers[tag.handle]?.tag === tag else { throw .notConnected }
         let response = await withCheckedContinuation { continuation in
-            enqueue(command, on: row, token: responses.add(continuation))
+            tags.enqueue(command, on: tag.handle, token: responses.add(continuation))
         }
         return try response.get()
     }
@@ -114,32 +203,38 @@ extension JacquardManager {
     private func connect(
         at address: BluetoothAddress, retrying rule: TagSession.RetryRule
     ) -> AsyncStream<TagConnectionState> {
-        let row = drivers[address]?.row ?? row(of: TagIdentity(address: address)) { newHandle() }
-        let states = follower(of: row).states.stream()
-        connect(row, retrying: rule)
+        let tag = handle(at: address) ?? handles[address] ?? add(address)
+        let states = follower(of: tag).states.stream()
+        tags.connect(tag, retrying: rule)
         return states
     }
 
     private func checkKnown(_ address: BluetoothAddress) throws(TagConnectionError) {
-        guard drivers[address] == nil, !sightings.isKnown(address) else { return }
+        guard !tags.isKnown(address) else { return }
         throw TagConnectionError(.bluetoothDeviceNotFound, "unknown device: \(address)")
     }
 
-    /// A handle for a tag that the owner has not added.
-    private func newHandle() -> TagHandle {
-        lastHandle = lastHandle.next(in: TagHandle.ofInterface) { handle in
-            rowsByIdentity.values.contains { $0.handle == handle }
-        }
+    /// The added tag that is or was connected at an address.
+    private func handle(at address: BluetoothAddress) -> TagHandle? {
+        tags.tag(at: address).flatMap { tags.identity(of: $0) == nil ? nil : $0 }
+    }
+
+    /// Adds a tag that is identified by its address alone.
+    private func add(_ address: BluetoothAddress) -> TagHandle {
+        let used = Set(handles.values)
+        lastHandle = lastHandle.next(in: TagHandle.ofInterface, isUsed: used.contains)
+        handles[address] = lastHandle
+        tags.add(lastHandle, TagIdentity(address: address))
         return lastHandle
     }
 
-    private func follower(of row: TagRow) -> ConnectionFollower {
-        if let follower = row.follower { return follower }
-        let follower = ConnectionFollower(row.driver?.facts ?? TagFacts()) { [weak self, weak row] journal in
-            guard let self, let row, let address = row.driver?.address else { return nil }
-            return ConnectedTag(row, at: address, journal, self)
+    private func follower(of tag: TagHandle) -> ConnectionFollower {
+        if let follower = followers[tag] { return follower }
+        let follower = ConnectionFollower(tags.facts(of: tag) ?? TagFacts()) { [weak self] journal in
+            guard let self, let address = tags.address(of: tag) else { return nil }
+            return ConnectedTag(tag, at: address, journal, self)
         }
-        row.follower = follower
+        followers[tag] = follower
         return follower
     }
 }
@@ -149,7 +244,7 @@ struct PendingResponses {
     typealias Response = Result<TagCommandResponse, TagCommandError>
 
     private var waiting: [UInt64: CheckedContinuation<Response, Never>] = [:]
-    /// Smaller tokens belong to callers of ``JacquardManager/enqueue(_:on:token:)``.
+    /// Smaller tokens belong to direct users of the tags below.
     private var lastToken: UInt64 = 1 << 63
 
     /// Adds a caller.

@@ -2,11 +2,12 @@ import Bluetooth
 import EventLoop
 import JacquardProtocol
 import Logging
+import TagStage
 import TestSupport
 import Testing
 import Time
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("Finding a tag")
 struct FindingTests {
@@ -32,7 +33,7 @@ struct FindingTests {
             let central = ScriptedCentral()
             var requests: [String] = []
             central.onRequest = { requests.append(Line.of($0)) }
-            let manager = JacquardManager(central: central, log: Logger("test", to: MemorySink()))
+            let manager = TagManager(central: central, log: Logger("test", to: MemorySink()))
             withExtendedLifetime(manager) {}
             #expect(requests == ["> watch"])
         }

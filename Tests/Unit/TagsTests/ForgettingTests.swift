@@ -1,9 +1,10 @@
 import Bluetooth
 import JacquardProtocol
+import TagStage
 import TestSupport
 import Testing
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("Forgetting a tag")
 struct ForgettingTests {

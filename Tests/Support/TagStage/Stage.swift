@@ -1,21 +1,24 @@
-import Bluetooth
-import EventLoop
-import JacquardProtocol
-import Logging
+package import Bluetooth
+package import EventLoop
+package import JacquardProtocol
+package import Logging
+package import Tags
 import TestSupport
-
-@testable import Jacquard
 
 /// A manager between a scripted central and a listener. Requests and events are recorded in one transcript.
 @LoopActor
-final class Stage {
-    let central = ScriptedCentral()
-    let manager: JacquardManager
-    let log = MemorySink()
+package final class Stage {
+    package let central = ScriptedCentral()
+    package let manager: TagManager
+    package let log = MemorySink()
     /// Called with each event, after it was written down.
-    var onEvent: ((JacquardManager.Event) -> Void)?
+    package var onEvent: ((TagManager.Event) -> Void)?
     private var lines: [String] = []
     private var tags: [BluetoothAddress: ScriptedTag] = [:]
+    /// The identities of all tags that the transcript has named.
+    private var identities: [TagHandle: TagIdentity] = [:]
+    /// What the test has put above the manager, to keep it.
+    package var above: AnyObject?
 
     /// Bluetooth is on unless the test begins before that.
     ///
@@ -23,7 +26,7 @@ final class Stage {
     ///   - connectionLimit: how long an attempt may take; nothing else is limited, so that a slow machine changes no test.
     ///   - state: of Bluetooth.
     ///   - catalogue: of gear.
-    init(
+    package init(
         connectionLimit: Duration = .seconds(3600), state: CentralState = .poweredOn,
         catalogue: GearCatalogue = .builtIn
     ) {
@@ -35,10 +38,10 @@ final class Stage {
         timing.close = .seconds(3600)
         timing.gearAnnouncement = .seconds(3600)
         timing.batteryAnnouncement = .seconds(3600)
-        manager = JacquardManager(
+        manager = TagManager(
             central: central, timing: timing, catalogue: catalogue, log: Logger("test", to: log))
         manager.onEvent = { [unowned self] event in
-            lines.append(Line.of(event) { [manager] in manager.identity(of: $0) })
+            lines.append(Line.of(event) { identity(of: $0) })
             onEvent?(event)
         }
         central.onRequest = { [unowned self] request in
@@ -50,20 +53,20 @@ final class Stage {
     }
 
     /// The requests and events since the last call.
-    func said() -> [String] {
+    package func said() -> [String] {
         defer { lines = [] }
         return lines
     }
 
     /// The lines up to one that is still to come.
-    func said(upTo line: String) async throws -> [String] {
+    package func said(upTo line: String) async throws -> [String] {
         try await until(line) { lines.contains(line) }
         return said()
     }
 
     /// Puts a tag on the stage and lets it advertise.
     @discardableResult
-    func hear(
+    package func hear(
         _ number: Int, _ serial: PairingSerial = .desk, rssi: Int? = -60, name: String = "Desk", isPaired: Bool = false,
         isConnected: Bool = false
     ) -> BluetoothAddress {
@@ -75,13 +78,13 @@ final class Stage {
     }
 
     /// The link comes up, and service and notifications with it.
-    func link(_ address: BluetoothAddress) {
+    package func link(_ address: BluetoothAddress) {
         central.report(.connected(address))
         discover(address)
     }
 
     /// Service and notifications are there.
-    func discover(_ address: BluetoothAddress) {
+    package func discover(_ address: BluetoothAddress) {
         let properties: CharacteristicProperties = [.write, .writeWithoutResponse]
         central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
         for characteristic in TagCharacteristic.notifying {
@@ -90,12 +93,12 @@ final class Stage {
     }
 
     /// The tag answers everything up to the configuration.
-    func start(_ address: BluetoothAddress) {
+    package func start(_ address: BluetoothAddress) {
         for body in ScriptedTag.start { answer(address, body) }
     }
 
     /// All writes are confirmed, and the tag answers the last request.
-    func answer(_ address: BluetoothAddress, _ body: Response.Body? = nil, status: Status = .ok) {
+    package func answer(_ address: BluetoothAddress, _ body: Response.Body? = nil, status: Status = .ok) {
         while tags[address]?.isOwedConfirmation == true {
             tags[address]?.confirm()
             central.report(.written(address))
@@ -106,19 +109,20 @@ final class Stage {
     }
 
     /// The tag sends a notification.
-    func notify(_ address: BluetoothAddress, _ notification: Notification) {
+    package func notify(_ address: BluetoothAddress, _ notification: Notification) {
         for value in (try? Fragmenter.fragments(of: notification.encoded())) ?? [] {
             central.report(.notified(address, JacquardGATT.uuid(.notify), value))
         }
     }
 
     /// The tag sends a gesture.
-    func gesture(_ address: BluetoothAddress, _ gesture: Gesture = .doubleTap) {
+    package func gesture(_ address: BluetoothAddress, _ gesture: Gesture = .doubleTap) {
         notify(address, .dataChannel(DataChannelNotification(gesture), component: 101))
     }
 
     /// Connects the tag, without recording it in the transcript.
-    func connect(_ identity: TagIdentity, at number: Int = 1, serial: PairingSerial = .desk) -> BluetoothAddress {
+    package func connect(_ identity: TagIdentity, at number: Int = 1, serial: PairingSerial = .desk) -> BluetoothAddress
+    {
         manager.connect(identity)
         let address = hear(number, serial)
         link(address)
@@ -127,18 +131,24 @@ final class Stage {
         return address
     }
 
+    /// The identity of a tag, also of one that was removed and is not disconnected yet.
+    private func identity(of tag: TagHandle) -> TagIdentity? {
+        if let identity = manager.identity(of: tag) { identities[tag] = identity }
+        return identities[tag]
+    }
+
     /// The link breaks.
-    func lose(_ address: BluetoothAddress, _ code: BluetoothError.Code = .connectionFailed) {
+    package func lose(_ address: BluetoothAddress, _ code: BluetoothError.Code = .connectionFailed) {
         central.report(.disconnected(address, BluetoothError(code, name: "org.bluez.Error.Failed", text: "lost")))
     }
 
     /// The link is down as asked.
-    func unlink(_ address: BluetoothAddress) {
+    package func unlink(_ address: BluetoothAddress) {
         central.report(.disconnected(address, nil))
     }
 }
 
 extension TagIdentity {
     /// The tag of most tests.
-    static let desk = TagIdentity(serial: .desk)
+    package static let desk = TagIdentity(serial: .desk)
 }

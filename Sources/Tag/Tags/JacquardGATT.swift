@@ -1,12 +1,12 @@
-import Bluetooth
-import JacquardProtocol
+package import Bluetooth
+package import JacquardProtocol
 
 /// The UUIDs of a tag's service and characteristics as `BluetoothUUID` values.
-enum JacquardGATT {
+package enum JacquardGATT {
     static let service = uuid(JacquardService.uuid)
     static let characteristics = TagCharacteristic.allCases.map(uuid)
 
-    static func uuid(_ characteristic: TagCharacteristic) -> BluetoothUUID {
+    package static func uuid(_ characteristic: TagCharacteristic) -> BluetoothUUID {
         switch characteristic {
         case .command: command
         case .response: response

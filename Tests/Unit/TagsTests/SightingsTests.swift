@@ -1,9 +1,10 @@
 import Bluetooth
 import JacquardProtocol
+import TagStage
 import Testing
 import Time
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("Sightings")
 struct SightingsTests {

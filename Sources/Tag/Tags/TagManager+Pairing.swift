@@ -13,7 +13,7 @@ struct Pairing {
     var radio: String?
 }
 
-extension JacquardManager {
+extension TagManager {
     /// Pairs with a tag and keeps it connected. Ends with one ``Event/paired(_:_:)``.
     ///
     /// After a failure, a tag is connected as before if a connection had been requested before the pairing; otherwise
@@ -111,7 +111,7 @@ extension JacquardManager {
     }
 }
 
-extension JacquardManager {
+extension TagManager {
     /// Forgets a tag: disconnects it, and removes its bond and its driver. Ends with ``Event/forgotten(_:_:)``.
     ///
     /// A pairing in progress ends with an error first. If the Bluetooth stack refuses, the tag stays known,

@@ -4,17 +4,11 @@ public import JacquardProtocol
 public import Logging
 public import Time
 
-/// Discovers tags, connects them and keeps them connected. Source: JacquardSDKiOS, `JacquardManager`.
+/// Discovers tags, connects them and keeps them connected.
 ///
-/// It has two interfaces, which can be used together:
-///
-/// - ``onEvent`` is called synchronously with all events. A `TagHandle` names the tag, see ``add(_:_:)``.
-/// - The SDK's interface: streams, ``connect(_:)-(BluetoothAddress)`` and ``ConnectedTag``. It has no cost until it is
-///   used.
-///
-/// It scans only while a scan is requested or a tag that is to be connected is missing.
+/// ``onEvent`` is called synchronously with all events. A `TagHandle` names the tag, see ``add(_:_:)``. It scans only while a scan is requested or a tag that is to be connected is missing.
 @LoopActor
-public final class JacquardManager {
+public final class TagManager {
     /// An event of a manager.
     public enum Event: Sendable {
         /// Bluetooth became usable or unusable.
@@ -58,10 +52,10 @@ public final class JacquardManager {
     public var choosesRadio = false
     let log: Logger
     /// Whether Bluetooth can be used.
-    var state = CentralState.unknown
+    public private(set) var state = CentralState.unknown
     /// The tags that were added.
     var rows: [TagHandle: TagRow] = [:]
-    /// The same, removed tags that are not disconnected yet, and those of the SDK's interface.
+    /// The same, and removed tags that are not disconnected yet.
     var rowsByIdentity: [TagIdentity: TagRow] = [:]
     /// The added tags with a fixed address.
     var rowsByAddress: [BluetoothAddress: TagRow] = [:]
@@ -77,14 +71,6 @@ public final class JacquardManager {
     /// Requests to forget a device that are in progress, with the tags to report the result for.
     var forgetting: [BluetoothAddress: [TagRow]] = [:]
     var scan = RequestedScan()
-
-    // The SDK's interface.
-    let centralStates = Broadcast<CentralState>(keeping: 16, first: .unknown)
-    let scanStates = Broadcast<Bool>(keeping: 16, first: false)
-    let advertisements = Broadcast<AdvertisedTag>(keeping: 1024)
-    /// The latest handle of a tag that only the SDK's interface uses.
-    var lastHandle = TagHandle.none
-    var responses = PendingResponses()
 
     /// Creates a manager and starts to watch for tags.
     ///
@@ -108,17 +94,12 @@ public final class JacquardManager {
         central.perform(.watch(JacquardGATT.service))
     }
 
-    /// Passes an event of a tag to all receivers.
+    /// Passes an event of a tag to its pairing and to the owner.
     func emit(_ event: TagEvent, of row: TagRow) {
-        if case .commandEnded(let token, let result) = event, responses.end(token, result) { return }
         if case .connection(let connection) = event, connection.state == .connected {
             known[row.identity] = row.driver?.address
         }
         onEvent?(.tag(row.handle, event))
-        if let follower = row.follower {
-            follower.receive(event)
-            if follower.isEnded { row.follower = nil }
-        }
         updatePairing(row, event)
     }
 
@@ -165,7 +146,6 @@ public final class JacquardManager {
             }
         }
         onEvent?(.centralState(new))
-        centralStates.send(new)
         updateScan()
     }
 }

@@ -1,10 +1,11 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
 import TestSupport
 import Testing
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("Pairing by command")
 struct PairingTests {

@@ -1,23 +1,26 @@
-import JacquardProtocol
+package import JacquardProtocol
 
 /// The latest values of a tag's current connection.
-struct TagFacts {
+package struct TagFacts {
     /// The state of the connection; nil until a connection was requested.
-    private(set) var connection: TagConnection?
+    package private(set) var connection: TagConnection?
     /// The tag's device information; nil until it was received.
-    private(set) var tag: Component?
+    package private(set) var tag: Component?
     /// The attached gear. Nil means that there is none only if ``isGearKnown`` is true.
-    private(set) var gear: Component?
+    package private(set) var gear: Component?
     /// Whether the tag has reported its gear, or that there is none.
-    private(set) var isGearKnown = false
-    private(set) var touchMode: TouchMode?
-    private(set) var battery: BatteryStatus?
+    package private(set) var isGearKnown = false
+    package private(set) var touchMode: TouchMode?
+    package private(set) var battery: BatteryStatus?
     /// Whether the tag is disconnected and will not be connected without a new request. Stored, because it is read
     /// after every event.
-    private(set) var isStopped = true
+    package private(set) var isStopped = true
+
+    /// Creates the values of a tag that was never connected.
+    package init() {}
 
     /// Updates the values from an event. Gestures, touches and results of commands are not stored.
-    mutating func update(with event: TagEvent) {
+    package mutating func update(with event: TagEvent) {
         switch event {
         case .connection(let connection):
             if connection.state == .connecting(step: 0) { self = TagFacts() }
@@ -35,7 +38,7 @@ struct TagFacts {
     }
 
     /// The events that have led to the values, in the order of a new connection.
-    var events: [TagEvent] {
+    package var events: [TagEvent] {
         let events: [TagEvent?] = [
             tag.map { .information($0) }, connection.map { .connection($0) }, battery.map { .battery($0) },
             isGearKnown ? .gear(gear) : nil, touchMode.map { .touchMode($0) },
@@ -44,5 +47,5 @@ struct TagFacts {
     }
 
     /// Whether there is a link.
-    var isLinked: Bool { connection?.state.isLinked ?? false }
+    package var isLinked: Bool { connection?.state.isLinked ?? false }
 }

@@ -1,10 +1,11 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import TagStage
 import TestSupport
 import Testing
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("A lost bond")
 struct BondTests {

@@ -1,8 +1,9 @@
 import Bluetooth
+import TagStage
 import TestSupport
 import Testing
 
-@testable import Jacquard
+@testable import Tags
 
 @Suite("Scanning")
 struct ScanningTests {
