@@ -60,8 +60,9 @@ struct BondTests {
     }
 
     @Test(
-        "that the tag has lost ends its connection with an error; after request/forget and request/pair the tag works")
-    func lost() async throws {
+        "that the tag has lost ends its connection with an error; after request/pair the tag works, forgotten before or not",
+        arguments: [false, true])
+    func lost(isForgotten: Bool) async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(Self.topic, "0002")
             try await world.connected(2...2)
@@ -77,9 +78,9 @@ struct BondTests {
             #expect(error["code"] as? String == "peer_removed_pairing_info")
             #expect(error["hint"] is String)
             try await until("the problem") { world.problems == ["peer_removed_pairing_info"] }
-            try await world.succeeds(World.bridge + "/request/forget", "0002")
+            if isForgotten { try await world.succeeds(World.bridge + "/request/forget", "0002") }
             try await world.succeeds(Self.topic, "0002")
-            try await world.tagReturns("0002", after: "bond lost, forgotten and paired")
+            try await world.tagReturns("0002", after: "bond lost, and paired")
             try await until("no problem") { world.problems.isEmpty }
         }
     }

@@ -64,7 +64,7 @@ extension TagConnectionError {
     static func bondLost(_ error: BluetoothError) -> TagConnectionError {
         TagConnectionError(
             .peerRemovedPairingInfo,
-            "the tag has lost its bond with this host: forget the tag here, hold its button for three seconds, pair again",
+            "the tag has lost its bond with this host: hold its button for three seconds and pair it again",
             stackName: error.name.isEmpty ? nil : error.name)
     }
 

@@ -46,6 +46,9 @@ package struct TagFacts {
         return events.compactMap(\.self)
     }
 
+    /// Whether the last connection has ended because the tag had lost its bond.
+    var hasLostBond: Bool { isStopped && connection?.error?.code == .peerRemovedPairingInfo }
+
     /// Whether there is a link.
     package var isLinked: Bool { connection?.state.isLinked ?? false }
 }

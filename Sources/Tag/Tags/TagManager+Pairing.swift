@@ -11,13 +11,16 @@ struct Pairing {
     let wasConnecting: Bool
     /// The radio that pairs; nil: the one that receives the tag best.
     var radio: String?
+    /// Whether this host's bond is being removed first, because the tag no longer has it.
+    var isRemovingBond = false
 }
 
 extension TagManager {
     /// Pairs with a tag and keeps it connected. Ends with one ``Event/paired(_:_:)``.
     ///
     /// After a failure, a tag is connected as before if a connection had been requested before the pairing; otherwise
-    /// it is disconnected. A request during a pairing of the same tag shares that pairing and its time limit.
+    /// it is disconnected. A request during a pairing of the same tag shares that pairing and its time limit. If the tag has
+    /// lost its bond, that of this host is removed first: the stack would refuse to make another one.
     ///
     /// - Parameters:
     ///   - tag: the tag. The user holds its button for three seconds.
@@ -39,9 +42,18 @@ extension TagManager {
         row.pairing = Pairing(
             attempt: PairingAttempt(isCheck: isCheck, isLinked: isLinked), timer: timer,
             wasConnecting: driver.map { !$0.facts.isStopped } ?? false, radio: radio)
-        if let address = driver?.address ?? known[row.identity] { chooseRadio(for: row, at: address) }
         driver?.isPairing = true
         onEvent?(.pairing(row.handle, .searching))
+        if !isCheck, let address = driver?.address, driver?.facts.hasLostBond == true {
+            row.pairing?.isRemovingBond = true
+            return central.perform(.forget(address))
+        }
+        beginPairing(row, isCheck: isCheck)
+    }
+
+    private func beginPairing(_ row: TagRow, isCheck: Bool) {
+        let driver = row.driver
+        if let address = driver?.address ?? known[row.identity] { chooseRadio(for: row, at: address) }
         connect(row, retrying: .always, bonding: !isCheck)
         guard !isCheck else { return }
         // The session bonds on its next link. If it has a link already, bond on that one.
@@ -139,6 +151,10 @@ extension TagManager {
             sightings.forget(address)
             drivers[address]?.isPaired = false
             for row in forgetting[address] ?? [] { known[row.identity] = nil }
+        }
+        if let row = drivers[address]?.row, row.pairing?.isRemovingBond == true {
+            row.pairing?.isRemovingBond = false
+            beginPairing(row, isCheck: false)
         }
         for row in forgetting.removeValue(forKey: address) ?? [] {
             finishForgetting(

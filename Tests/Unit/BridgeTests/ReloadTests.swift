@@ -94,6 +94,23 @@ struct ReloadTests {
         #expect(scene.takeActions() == (policy == .always ? [] : [.connect(.tag003R)]))
     }
 
+    @Test("changes the reason why a tag is not connected with its policy")
+    func reason() {
+        let scene = Scene()
+        scene.powerOn()
+        var entry = TagEntry.tag003R
+        func reason() -> Bool? {
+            scene.handle(.tagChanged(entry)).last { $0.hasPrefix("jacquard/tag/003R/connection ") }
+                .map { $0.contains("disabled in the configuration") }
+        }
+        entry.connect = .never
+        #expect(reason() == true)
+        entry.name = "Left"
+        #expect(reason() == nil)
+        entry.connect = .onDemand
+        #expect(reason() == false)
+    }
+
     @Test("withdraws all discovery messages when discovery is switched off, and publishes them again")
     func discoveryOffAndOn() {
         let scene = Scene.announced()

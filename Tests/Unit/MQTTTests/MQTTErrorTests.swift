@@ -37,7 +37,7 @@ struct MQTTErrorTests {
         #expect(MQTTReasonCode(rawValue: number).error("").mayBeCausedByMessage == expected)
         #expect(MQTTError(.connectionLost, "").mayBeCausedByMessage)
         #expect(!MQTTError.stopped.mayBeCausedByMessage)
-        #expect(!MQTTError.unreachable(0).mayBeCausedByMessage)
+        #expect(!MQTTError.unopened(0).mayBeCausedByMessage)
     }
 
     @Test("has a code for each status of libmosquitto, and a text", arguments: 1...40 as ClosedRange<Int32>)

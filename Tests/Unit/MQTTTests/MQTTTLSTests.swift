@@ -112,6 +112,25 @@ struct MQTTTLSTests {
         }
     }
 
+    @Test("tells a port without TLS from a port without a broker")
+    func plain() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let unused = try ReservedPort()
+            for (port, code) in [(broker.port, MQTTError.Code.tls), (unused.number, .unreachable)] {
+                // The answer of the broker comes at another step each time.
+                for _ in 0..<5 {
+                    var configuration = MQTTConfiguration.test(port)
+                    configuration.tls = .init()
+                    let client = TestClient(configuration)
+                    try await until("a failure") { !client.errors.isEmpty }
+                    #expect(client.errors.first?.code == code, "\(client.errors)")
+                    await client.client.stop()
+                }
+            }
+        }
+    }
+
     @Test("skips the check of the host name if configured")
     func insecure() async throws {
         try await onLoop {

@@ -27,7 +27,7 @@ struct BondTests {
             Self.refuse(at: place, address, stage)
             stage.unlink(address)
             #expect(stage.said().contains("003R disconnected: peerRemovedPairingInfo"))
-            #expect(errors.last?.text.contains("forget the tag here") == true)
+            #expect(errors.last?.text.contains("pair it again") == true)
             #expect(errors.last?.stackName == "org.bluez.Error.AuthenticationFailed")
         }
     }
@@ -82,6 +82,58 @@ struct BondTests {
             #expect(stage.said().isEmpty)
             stage.central.report(.bonds([address]))
             #expect(stage.said() == ["003R preparing", "> connect \(address.short)", "> scan on"])
+        }
+    }
+
+    @Test("is removed here before a pairing, also after the user has disconnected the tag", arguments: [false, true])
+    func removedBeforePairing(isDisconnected: Bool) async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            if isDisconnected { stage.manager.disconnect(.desk) }
+            _ = stage.said()
+            stage.manager.pair(.desk, within: .seconds(60))
+            #expect(stage.said() == ["pairing 003R searching", "> forget 01"])
+            stage.central.report(.forgotten(address, nil))
+            #expect(stage.said() == ["003R preparing", "> connect 01", "> scan on"])
+            stage.central.report(.connected(address))
+            #expect(stage.said().contains("> pair 01"))
+            stage.manager.forget(.desk)
+        }
+    }
+
+    @Test("is not removed by the check of a bond, nor from a tag that was connected since")
+    func keptBond() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            stage.manager.pair(.desk, within: .seconds(60), isCheck: true)
+            #expect(!stage.said().contains("> forget 01"))
+            stage.link(address)
+            stage.start(address)
+            stage.manager.pair(.desk, within: .seconds(60))
+            #expect(!stage.said().contains("> forget 01"))
+            stage.manager.forget(.desk)
+        }
+    }
+
+    @Test("is removed once when the tag is forgotten during that")
+    func forgottenMeanwhile() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            stage.manager.pair(.desk, within: .seconds(60))
+            _ = stage.said()
+            stage.manager.forget(.desk)
+            stage.central.report(.forgotten(address, nil))
+            let lines = try await stage.said(upTo: "forgotten 003R")
+            #expect(lines.first == "paired 003R: bluetoothConnectionError" && !lines.contains("> connect 01"))
         }
     }
 

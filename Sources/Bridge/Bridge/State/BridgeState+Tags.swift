@@ -295,7 +295,7 @@ extension BridgeState {
 
     mutating func change(_ entry: TagEntry, at now: Timestamp) -> [BridgeAction] {
         guard let position = tags.position(of: entry.id) else { return [] }
-        let publications = tags[position].change(entry) + discoveryFacts(ofTag: position)
+        let publications = tags[position].change(entry, at: now) + discoveryFacts(ofTag: position)
         return publish(publications + healthChanged(at: now)) + settle(position, at: now)
     }
 

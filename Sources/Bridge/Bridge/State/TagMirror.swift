@@ -396,10 +396,12 @@ extension TagMirror {
     }
 
     /// Handles a changed name or policy of the configuration.
-    mutating func change(_ new: TagEntry) -> [Publication] {
+    mutating func change(_ new: TagEntry, at now: Timestamp) -> [Publication] {
+        let isPolicyChanged = new.connect != entry.connect
         entry = new
         link.setPolicy(new.connect)
-        return [infoFact]
+        // The policy is part of the reason why a tag is not connected.
+        return [infoFact] + (isPolicyChanged ? [availabilityFact, connectionFact(at: now)] : [])
     }
 
     /// Counts gestures that expired while the broker was away.

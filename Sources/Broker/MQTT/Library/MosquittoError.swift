@@ -35,17 +35,20 @@ extension MQTTError {
         self.init(isMessage ? .invalidMessage : error.code, error.text, underlying: error.underlying)
     }
 
-    /// No TCP connection came about. `errno` is 0 when OpenSSL has taken it from the socket, and it was a refusal then.
-    static func unreachable(_ number: CInt) -> MQTTError {
-        MQTTError(.unreachable, text(of: number == 0 ? ECONNREFUSED : number))
+    /// A connection that failed with this `errno` before the first packet: no TCP connection came about, or the broker has ended it.
+    /// 0, a hang-up without an error, comes from a host that refuses.
+    static func unopened(_ number: CInt) -> MQTTError {
+        switch number {
+        case ECONNRESET, EPIPE: resetInHandshake
+        default: MQTTError(.unreachable, text(of: number == 0 ? ECONNREFUSED : number))
+        }
     }
-
-    /// Whether a connection that failed with this `errno` had been there, so that the broker's doing ended it.
-    static func wasEstablished(_ number: CInt) -> Bool { number == ECONNRESET || number == EPIPE }
 
     /// The broker did not like something about TLS, and its reset has overtaken the alert that would say what.
     static let resetInHandshake = MQTTError(
-        .tls, "the broker reset the encrypted connection; at the beginning it may want a client certificate")
+        .tls,
+        "the broker reset the encrypted connection; at the beginning it may want a client certificate, or no encryption"
+    )
 
     static func text(of number: CInt) -> String {
         strerror(number).map { String(cString: $0) } ?? "error \(number)"

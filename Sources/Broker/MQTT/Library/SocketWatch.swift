@@ -37,7 +37,16 @@ final class SocketWatch: BrokerSocket {
         var number: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &length)
-        return number
+        return number == 0 ? takenFailure : number
+    }
+
+    /// The failure that OpenSSL has taken from the socket before. A connection that has measured a round trip was established.
+    private var takenFailure: CInt {
+        var info = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        let status = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &length)
+        guard status == 0, info.tcpi_state == UInt8(TCP_CLOSE) else { return 0 }
+        return info.tcpi_rtt == 0 ? ECONNREFUSED : ECONNRESET
     }
 
     isolated deinit {

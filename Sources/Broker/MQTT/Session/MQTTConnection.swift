@@ -131,7 +131,7 @@ final class MQTTConnection {
         // A negative status means a pending connection, not a failure.
         guard opening.status <= 0, instance.descriptor >= 0 else {
             let error = instance.error(for: opening.status, errno: opening.number)
-            throw error.code == .connectionLost ? .unreachable(opening.number) : error
+            throw error.code == .connectionLost ? .unopened(opening.number) : error
         }
         do throws(SystemError) {
             watch = try instance.watch { [weak self] in self?.ready($0) }
@@ -147,7 +147,7 @@ final class MQTTConnection {
     func isEstablished(_ events: DescriptorSource.Events) -> Bool {
         let number = watch?.takeFailure() ?? 0
         guard number == 0, events.isDisjoint(with: [.hangUp, .error]) else {
-            close(MQTTError.wasEstablished(number) ? .resetInHandshake : .unreachable(number))
+            close(.unopened(number))
             return false
         }
         phase = .greeting
