@@ -85,6 +85,21 @@ struct BondTests {
         }
     }
 
+    @Test("that Bluetooth refuses to remove stays, and the tag is connected again and known after a restart")
+    func refusedRemoval() async throws {
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(Self.topic, "0002")
+            try await world.connected(2...2)
+            try await world.simulate("bluez refuse RemoveDevice Failed no")
+            let result = try await world.command(World.bridge + "/request/forget", "0002")
+            #expect(World.code(of: result) == "tag_error")
+            try await world.connected(2...2)
+            try await world.stopDaemon()
+            try world.restartDaemon()
+            try await world.connected(2...2)
+        }
+    }
+
     @Test("of an absent tag is removed, too")
     func forgetAbsent() async throws {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in

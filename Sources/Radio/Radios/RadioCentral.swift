@@ -256,9 +256,13 @@ public final class RadioCentral: Central {
         unit.perform(request)
     }
 
-    /// Forgets a device at each radio that can be used or has a bond with it.
+    /// Forgets a device at each radio that can be used. A radio that is off and has a bond would keep it: then none forgets it.
     private func forget(_ address: BluetoothAddress) {
-        let radios = members.indices.filter { states[$0] == .poweredOn || bonds[$0].contains(address) }
+        if let radio = members.indices.first(where: { states[$0] != .poweredOn && bonds[$0].contains(address) }) {
+            let text = "Radio \(members[radio].name) cannot be used, and has a bond with the tag"
+            return reportLater(.forgotten(address, BluetoothError(.poweredOff, text: text)))
+        }
+        let radios = members.indices.filter { states[$0] == .poweredOn }
         guard !radios.isEmpty else {
             let error = BluetoothError(.poweredOff, text: "there is no radio to forget the device")
             return reportLater(.forgotten(address, error))

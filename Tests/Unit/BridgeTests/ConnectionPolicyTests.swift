@@ -137,6 +137,19 @@ struct ConnectionPolicyTests {
         #expect(scene.takeActions().contains(.connect(.tag003R)))
     }
 
+    @Test("a tag that falls asleep is connected again for a command that was not sent before")
+    func commandBeforeSleep() {
+        let scene = sleepy()
+        scene.send("tag/003R/led/set", "on")
+        let token = scene.tokens.last ?? 0
+        scene.wait(.seconds(5))
+        scene.report(.commandEnded(token: token, .failure(.notConnected)))
+        scene.report(lost)
+        scene.report(gone)
+        #expect(scene.takeActions().filter { $0 != .disconnect(.tag003R) }.allSatisfy { $0 == .connect(.tag003R) })
+        #expect(scene.state.tags.first?.link.intent.isWanted == true)
+    }
+
     @Test("a tag that wakes on motion, or whose link ends much later, is not left alone")
     func noSleep() {
         let moving = sleepy(#"{"timeout_s":5,"wake_on_motion":true}"#)

@@ -63,6 +63,30 @@ struct ForgetTests {
         #expect(scene.lastError?.code == "unknown_tag")
     }
 
+    @Test("that Bluetooth refuses connects the tag again, which stays known, unless the user has disconnected it")
+    func refused() {
+        for isHeld in [false, true] {
+            let scene = scene()
+            if isHeld { scene.send("tag/003R/connection/set", "disconnect") }
+            _ = scene.takeActions()
+            scene.send(topic, "003R")
+            _ = scene.takeActions()
+            scene.notDone(.refused(name: "org.bluez.Error.Failed", text: "no"))
+            #expect(scene.lastError?.code == "tag_error")
+            #expect(scene.takeActions() == (isHeld ? [] : [.connect(.tag003R)]))
+            #expect(scene.state.tags.count == 1)
+        }
+    }
+
+    @Test("that needs a radio which is off says so")
+    func radioOff() {
+        let scene = scene()
+        scene.send(topic, "003R")
+        scene.notDone(.radioUnavailable(text: "Radio loft cannot be used, and has a bond with the tag"))
+        #expect(scene.lastError?.code == "not_permitted")
+        #expect(scene.lastError?.text == "Radio loft cannot be used, and has a bond with the tag")
+    }
+
     @Test("ends the tag's commands, each with one result")
     func commands() {
         let scene = scene()

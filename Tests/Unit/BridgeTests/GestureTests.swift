@@ -43,6 +43,18 @@ struct GestureTests {
         #expect(scene.report(.gesture(.brushIn)).first?.contains(#""seq":3,"#) == true)
     }
 
+    @Test("go on with the number of a tag that was removed and added again: the start of the bridge is the same")
+    func numberAfterReturn() {
+        let scene = Scene(tags: [.tag003R])
+        scene.powerOn()
+        scene.report(.gesture(.brushIn))
+        scene.report(.gesture(.brushIn))
+        scene.handle(.tagRemoved(TagEntry.tag003R.id))
+        scene.wait(.seconds(2))
+        scene.handle(.tagAdded(.tag003R, record: nil))
+        #expect(scene.report(.gesture(.brushIn)).first?.contains(#""seq":3,"#) == true)
+    }
+
     @Test("are summarized at most once a second, the first time at once")
     func stats() {
         let scene = Scene.connected()

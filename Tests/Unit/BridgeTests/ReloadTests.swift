@@ -96,7 +96,7 @@ struct ReloadTests {
 
     @Test("changes the reason why a tag is not connected with its policy")
     func reason() {
-        let scene = Scene()
+        let scene = Scene.announced()
         scene.powerOn()
         var entry = TagEntry.tag003R
         func reason() -> Bool? {

@@ -95,7 +95,7 @@ struct TagCareCommandTests {
             #""data":{"modules":[{"enabled":true,"firmware":"1.2.0","module_id":null,"name":"IMUModule","#
             + #""product_id":null,"vendor_id":"11-78-30-c8"},"#
             + #"{"enabled":null,"firmware":null,"module_id":null,"name":null,"product_id":null,"vendor_id":null}]}"#
-        #expect(scene.answer(.modules([module, ModuleDescriptor()])).last?.contains(data) == true)
+        #expect(scene.answer(.modules([module, ModuleDescriptor()])).first?.contains(data) == true)
     }
 
     @Test("the signal strength is that of the last measurement, with its time")

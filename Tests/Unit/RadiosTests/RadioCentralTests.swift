@@ -268,6 +268,22 @@ struct RadioCentralTests {
         }
     }
 
+    @Test("A device is forgotten at no radio while one of those with a bond is off")
+    func forgetWithoutRadio() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.hall.report(.bonds([stage.tag]))
+            stage.loft.report(.bonds([stage.tag]))
+            stage.loft.enter(.poweredOff)
+            (_, _) = (stage.take(), stage.hall.take())
+            stage.central.perform(.forget(stage.tag))
+            await stage.turn()
+            let text = "Radio loft cannot be used, and has a bond with the tag"
+            #expect(stage.take() == [.forgotten(stage.tag, BluetoothError(.poweredOff, text: text))])
+            #expect(stage.hall.take() == [])
+        }
+    }
+
     @Test("A pairing with another radio drops the link, which is then made by that radio")
     func pairing() async throws {
         try await onLoop {

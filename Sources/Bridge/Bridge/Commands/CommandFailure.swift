@@ -121,6 +121,7 @@ extension CommandFailure {
     init(_ error: RequestError) {
         switch error {
         case .bluetoothUnavailable(let state): self = .bluetooth(is: state)
+        case .radioUnavailable(let text): self.init(.notPermitted, text, hint: "Switch this radio on, then try again")
         case .notFound:
             self.init(
                 .expired, "The tag was not found before the timeout",

@@ -46,7 +46,7 @@ struct InfoGet: TagRequest {
         case (.deviceInformation(of: .gear), .component(let component)):
             let publications = tag.gearReported(component, at: now)
             return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)), publications: publications)
-        case (_, .modules(let modules)): return TagRequestOutcome(data: CommandData(ModulesDocument(modules)))
+        case (_, .modules): return TagRequestOutcome(response, aboutModulesOf: &tag, at: now)
         default: return TagRequestOutcome()
         }
     }

@@ -67,7 +67,7 @@ extension TagRequestOutcome {
     ///   - tag: the tag.
     ///   - idle: after which time an unused motion module is deactivated; nil if none was activated.
     ///   - now: the current time.
-    fileprivate init(
+    init(
         _ response: TagCommandResponse, aboutModulesOf tag: inout TagMirror, idle: Duration? = nil, at now: Timestamp
     ) {
         guard case .modules(let modules) = response else {
@@ -83,7 +83,7 @@ extension TagRequestOutcome {
             tag.motion.ended(as: isActive == nil ? .missing : .inactive)
         }
         self.init(
-            data: CommandData(ModulesDocument(modules)), publications: tag.modulesFact + tag.motionPublications)
+            data: CommandData(ModulesDocument(modules)), publications: tag.motionPublications)
     }
 }
 

@@ -289,7 +289,8 @@ extension TagRequestOutcome {
         switch response {
         case .motionStatus(let status): tag.motion.reported(status)
         case .motionSessions(let sessions, let isComplete):
-            tag.motion.sessions = sessions
+            // A part of the list replaces nothing.
+            if isComplete || tag.motion.sessions == nil { tag.motion.sessions = sessions }
             withSessions = true
             tag.motion.foundActive()
             if !isComplete { failure = CommandFailure(.timeout, "The tag has not sent the whole list of sessions") }

@@ -72,7 +72,10 @@ extension MotionState {
             stopDue = stopPause.map { tag.now.instant + $0 }
         }
         switch (errand, result) {
-        case (_, .success(.motionStatus(let status))): reported(status)
+        case (_, .success(.motionStatus(let status))):
+            reported(status)
+            // A module that was active before the connection is unused from now on.
+            used(idle: tag.idle, at: tag.now.instant)
         case (.deactivate, .success): ended(as: .inactive)
         case (.deactivate, .failure):
             idleAt = tag.now.instant + tag.idle

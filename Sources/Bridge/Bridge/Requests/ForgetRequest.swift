@@ -50,7 +50,7 @@ struct ForgetRequest: BridgeRequest {
         _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
     ) -> [BridgeAction] {
         bridge.departures.setForgetting(entry.id, false)
-        return []
+        return bridge.keptAfterAll(entry.id, at: now)
     }
 }
 

@@ -67,8 +67,13 @@ struct PairRequest: BridgeRequest {
     var needsBluetooth: Bool { true }
 
     func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {
-        guard bridge.pairing.isPairing(entry.serial) else { return }
-        throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
+        if bridge.pairing.isPairing(entry.serial) {
+            throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
+        }
+        let adapter = bridge.stack.adapters?.first { $0.radio == radio && radio != nil }
+        if let radio, let adapter, adapter.state != .poweredOn {
+            throw CommandFailure(RequestError.radioUnavailable(text: "Radio \(radio) is \(adapter.state.text)"))
+        }
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
@@ -105,7 +110,7 @@ struct PairRequest: BridgeRequest {
                 .expired, "The radio \(radio) has not received the tag within \(seconds) s",
                 hint: "Bring the tag near that radio, and touch or move it")
         case .refused(_, let text): CommandFailure(.tagError, "No connection with the radio \(radio): \(text)")
-        case .bluetoothUnavailable, .timeout: CommandFailure(error)
+        case .bluetoothUnavailable, .radioUnavailable, .timeout: CommandFailure(error)
         }
     }
 

@@ -86,6 +86,7 @@ struct SlideState: Sendable {
     /// Handles gear that was taken off: other gear begins with gestures.
     mutating func detached() -> [SlideMachine.Event] {
         isRequested = false
+        isOn = false
         stopKeeping()
         return machine.end()
     }

@@ -35,7 +35,11 @@ extension BridgeState {
         switch event {
         case .connection:
             let isChanged = tags[position].isConnected != wasConnected
-            if wasConnected, isChanged { pendingCommands.refused.remove(tags[position].entry.id) }
+            if wasConnected, isChanged {
+                let id = tags[position].entry.id
+                pendingCommands.refused.remove(id)
+                if !pendingCommands.waiting(for: id, .connected).isEmpty { tags[position].link.stayAwake() }
+            }
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
             let counts = isChanged ? listsChanged(at: now) : []
             let isFindLost = wasConnected && isChanged && !finds.isEmpty
@@ -329,6 +333,13 @@ extension BridgeState {
         // The tag was already removed: the result follows when its topics are cleared.
         let isDeparting = departures.join(request, serial: entry.serial)
         return publish([event]) + (isDeparting ? [] : succeed(token, data: request.data, at: now))
+    }
+
+    /// Connects a tag again that Bluetooth has refused to forget, and has disconnected for that.
+    mutating func keptAfterAll(_ id: TagID, at now: Timestamp) -> [BridgeAction] {
+        guard let position = tags.position(of: id) else { return [] }
+        tags[position].link.requestAgain()
+        return settle(position, at: now)
     }
 
     /// Removes a tag: ends its commands, removes its discovery immediately and its topics a second later.

@@ -242,11 +242,17 @@ extension LinkState {
         if connection.state == .disconnected { intent.requestAgain() }
     }
 
+    /// Repeats the instruction to connect: the driver has disconnected the tag for another reason.
+    mutating func requestAgain() { intent.requestAgain() }
+
     /// Keeps the tag connected for a command.
     mutating func need(at now: Instant) {
         intent.need(at: now)
         if connection.state == .disconnected { intent.requestAgain() }
     }
+
+    /// Connects a tag that falls asleep nevertheless, because commands wait for it.
+    mutating func stayAwake() { intent.stayAwake() }
 
     /// Keeps the tag connected after a command has ended.
     mutating func commandEnded(at now: Instant) {
@@ -322,6 +328,9 @@ struct ConnectionIntent: Hashable, Sendable {
         if policy == .always { restsUntil = now + Self.rest }
         neededUntil = nil
     }
+
+    /// Ends ``rest(at:)``.
+    mutating func stayAwake() { restsUntil = nil }
 
     /// Handles a disconnect by the user, which lasts until ``release()``.
     mutating func hold() {

@@ -15,7 +15,7 @@ extension TagMirror {
 
     /// The facts of features that are used.
     var featureFacts: [Publication] {
-        radiosFact + presenceFacts + findFacts + modulesFact + motionPublications
+        radiosFact + presenceFacts + findFacts + motionPublications
     }
 
     /// Whether the gear or the motion sensor sends for a command that has ended: the end of the link would end it.
@@ -30,9 +30,15 @@ extension TagMirror {
     /// The retained topics of features that a reload can switch on and off, and that are on.
     var featureTopics: [String] { (presenceFacts + findFacts).map(\.topic) }
 
-    /// `T/modules`; nothing until the modules were listed.
+    /// `T/modules`; nothing until the modules were listed. The state of the motion sensor says whether its module is active.
     var modulesFact: [Publication] {
-        rareFacts.first?.modules.map { [.fact(topics[ModulesDocument.topic], ModulesDocument($0).modules)] } ?? []
+        guard var modules = rareFacts.first?.modules else { return [] }
+        if let state = rareFacts.first?.motion?.module, state != .missing,
+            let place = modules.firstIndex(where: { $0.isSameModule(as: .motion) })
+        {
+            modules[place].isEnabled = state == .active
+        }
+        return [.fact(topics[ModulesDocument.topic], ModulesDocument(modules).modules)]
     }
 
     /// Publishes raw data that was requested.
@@ -261,11 +267,12 @@ extension TagMirror {
     /// Whether the tag is known to have a motion sensor.
     var hasMotion: Bool { rareFacts.first?.motion?.isPresent ?? false }
 
-    /// The publication of the motion sensor's state; none if it was never used.
+    /// The publications of the modules and of the motion sensor's state; none if they were never used.
     var motionPublications: [Publication] {
-        guard let motion = rareFacts.first?.motion else { return [] }
+        guard let motion = rareFacts.first?.motion else { return modulesFact }
         let state = Publication.fact(topics[MotionDocument.topic], MotionDocument(motion))
-        guard let sessions = motion.sessions else { return [state] }
-        return [state, .fact(topics[MotionSessionDocument.topic], sessions.map(MotionSessionDocument.init))]
+        guard let sessions = motion.sessions else { return modulesFact + [state] }
+        let list = Publication.fact(topics[MotionSessionDocument.topic], sessions.map(MotionSessionDocument.init))
+        return modulesFact + [state, list]
     }
 }

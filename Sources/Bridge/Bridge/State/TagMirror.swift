@@ -31,7 +31,7 @@ struct TagMirror: Sendable {
     private(set) var touchMode = TouchMode.gesture
     private(set) var tagLED = LEDState()
     private var gearLED = LEDState()
-    private(set) var counters = TagCounters()
+    var counters = TagCounters()
     /// Encodes the counters.
     let statsPayload: StatsPayload
     /// When the tag was last received; nil if not since the start.
@@ -344,8 +344,16 @@ extension TagMirror {
     /// Handles the gear from a notification or a response.
     mutating func gearReported(_ component: Component?, at now: Timestamp) -> [Publication] {
         gear = Timestamped(value: component, at: now)
-        if let component { lastGear = TagRecord.Gear(component) } else { gearLED.turnOff() }
-        return (component == nil ? slideDetached(at: now) : []) + [gearFact]
+        if let component {
+            lastGear = TagRecord.Gear(component)
+            return [gearFact]
+        }
+        gearLED.turnOff()
+        let slide = slideDetached(at: now)
+        guard touchMode != .gesture else { return slide + [gearFact] }
+        // The next gear begins with gestures.
+        touchMode = .gesture
+        return slide + [gearFact, touchModeFact] + loadChanged(at: now)
     }
 
     /// Handles the touch mode of the gear.

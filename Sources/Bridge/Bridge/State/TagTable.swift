@@ -13,6 +13,11 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var lastHandle = TagHandle.none
     /// The token of the latest command of the bridge's own. ``PendingCommands`` counts from 1.
     private var lastToken: UInt64 = 1 << 63
+    /// The counters of the tags that were removed last. A tag that is added again goes on with them: a subscriber knows a
+    /// gesture by the start of the bridge and its number.
+    private var formerCounters: [(id: TagID, counters: TagCounters)] = []
+    /// The most counters of removed tags.
+    private static let mostFormer = 64
 
     init(_ tags: [TagMirror]) {
         self.tags = tags
@@ -84,11 +89,18 @@ struct TagTable: RandomAccessCollection, Sendable {
     mutating func append(_ tag: TagMirror) {
         tags.append(tag)
         rebuildIndex()
+        guard let former = formerCounters.firstIndex(where: { $0.id == tag.entry.id }) else { return }
+        tags[tags.count - 1].counters = formerCounters.remove(at: former).counters
     }
 
     mutating func remove(at position: Int) -> TagMirror {
         defer { rebuildIndex() }
-        return tags.remove(at: position)
+        let tag = tags.remove(at: position)
+        if tag.counters.lastSequence > 0 {
+            formerCounters.append((tag.entry.id, tag.counters))
+            if formerCounters.count > Self.mostFormer { formerCounters.removeFirst() }
+        }
+        return tag
     }
 
     /// Counts a gesture. The hot path: updates the deadline only if a throttled publication of statistics starts or

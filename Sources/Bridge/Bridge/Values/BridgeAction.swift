@@ -94,6 +94,8 @@ public enum RequestResponse: Equatable, Sendable {
 public enum RequestError: Error, Equatable, Sendable {
     /// Bluetooth is not powered on.
     case bluetoothUnavailable(AdapterFacts.State)
+    /// One of several radios cannot be used, and is needed.
+    case radioUnavailable(text: String)
     /// The tag was not found before the timeout.
     case notFound
     /// The tag or the Bluetooth stack refused, with the stack's error name and text.

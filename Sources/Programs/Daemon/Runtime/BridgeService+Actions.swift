@@ -131,12 +131,7 @@ extension BridgeService {
     }
 
     private func forget(_ tag: TagHandle, _ token: UInt64) {
-        if let id = bridge.id(of: tag) {
-            store.forget(id)
-            batteries.forget(id)
-            recorder?.forget(id)
-        }
-        departures[tag] = token
+        departures[tag] = (token, bridge.id(of: tag))
         manager.forget(tag)
     }
 

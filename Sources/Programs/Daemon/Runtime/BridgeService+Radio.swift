@@ -29,9 +29,7 @@ extension BridgeService {
             handle(.duplicateSerial(serial.description, addresses: addresses))
         case .pairing(let tag, let stage): pairing(tag, stage)
         case .paired(let tag, let error): paired(tag, error)
-        case .forgotten(let tag, let error):
-            guard let token = departures.removeValue(forKey: tag) else { return }
-            answer(token, error.map { .failure(RequestError($0, centralState)) } ?? .success(.done))
+        case .forgotten(let tag, let error): forgotten(tag, error)
         }
     }
 
@@ -108,6 +106,18 @@ extension BridgeService {
         for stage in stages { handle(.pairing(tag, stage)) }
     }
 
+    /// A tag that Bluetooth refuses to forget stays known.
+    private func forgotten(_ tag: TagHandle, _ error: TagConnectionError?) {
+        guard let (token, id) = departures.removeValue(forKey: tag) else { return }
+        if let error { return answer(token, .failure(RequestError(error, centralState))) }
+        if let id {
+            store.forget(id)
+            batteries.forget(id)
+            recorder?.forget(id)
+        }
+        answer(token, .success(.done))
+    }
+
     private func paired(_ tag: TagHandle, _ error: TagConnectionError?) {
         guard let pairing = pairings.removeValue(forKey: tag) else { return }
         let log = log(ofTag: bridge.id(of: tag)?.text ?? manager.serial(of: tag) ?? "")
@@ -137,6 +147,8 @@ extension RequestError {
     /// Converts the error of a failed pairing or removal.
     init(_ error: TagConnectionError, _ state: CentralState) {
         switch error.code {
+        // One of several radios.
+        case .bluetoothPowerOff where state == .poweredOn: self = .radioUnavailable(text: error.text)
         case .bluetoothPowerOff: self = .bluetoothUnavailable(AdapterFacts.State(state))
         case .bluetoothDeviceNotFound: self = .notFound
         case .connectionTimeout: self = .timeout(text: error.text)

@@ -39,7 +39,7 @@ final class BridgeService {
     var outbox = Outbox()
     /// The requests to answer when pairing or forgetting has ended.
     var pairings: [TagHandle: (token: UInt64, isCheck: Bool)] = [:]
-    var departures: [TagHandle: UInt64] = [:]
+    var departures: [TagHandle: (token: UInt64, id: TagID?)] = [:]
     var life = TagLife()
     /// Set while the Bluetooth traffic of a tag is recorded.
     var tap: TrafficTap?

@@ -42,6 +42,8 @@ struct BulkState: Sendable {
     private(set) var readsRawData = false
     /// Whether the bodies of ``MotionNotification`` are looked at.
     private(set) var readsNotifications = false
+    /// Whether a command about modules or motion data goes on after a notification: the next one waits until then.
+    private(set) var isInTheMiddle = false
 
     private var packets = Reassembler()
     /// The sequence of the last packet of a download.
@@ -122,6 +124,7 @@ struct BulkState: Sendable {
     }
 
     private mutating func changed() {
+        isInTheMiddle = waiters.contains { if case .erasing = $0.what { false } else { true } }
         readsRawData = isStreaming || isDownloading || !views.isEmpty
         readsNotifications = !waiters.isEmpty || isModuleActive || keepsEarly
     }

@@ -79,10 +79,15 @@ struct PacketChannel: Sendable {
 
     /// Starts the next request.
     ///
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - isHeld: which requests stay behind; nil: none.
     /// - Returns: its first fragment and its purpose; nil if a request is in flight, a write is pending or no request
-    ///   is waiting.
-    mutating func sendNext(at now: Instant) -> (fragment: [UInt8], purpose: RequestPurpose)? {
-        guard !isWriting, let (packet, purpose) = requests.next(at: now),
+    ///   may be sent.
+    mutating func sendNext(
+        at now: Instant, without isHeld: ((RequestPurpose) -> Bool)? = nil
+    ) -> (fragment: [UInt8], purpose: RequestPurpose)? {
+        guard !isWriting, let (packet, purpose) = requests.next(at: now, without: isHeld),
             let fragment = fragments.send(
                 packet, maximumLength: fragmentLength, confirmedBy: now + writeTimeout)
         else { return nil }

@@ -52,6 +52,11 @@ enum RequestPurpose: Equatable, Sendable {
         }
     }
 
+    /// Whether it is a request about modules or motion data.
+    var isMotion: Bool {
+        if case .command(_, .motion) = self { true } else { false }
+    }
+
     /// Whether the result comes as a notification after the response.
     var isFollowedByNotification: Bool {
         switch self {

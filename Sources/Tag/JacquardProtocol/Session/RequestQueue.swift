@@ -49,10 +49,20 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
 
     /// Removes the next request and makes it the one in flight.
     ///
-    /// - Returns: the packet and its purpose; nil if a request is in flight or none is waiting.
-    mutating func next(at now: Instant) -> (packet: [UInt8], purpose: Purpose)? {
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - isHeld: which requests stay behind.
+    /// - Returns: the packet and its purpose; nil if a request is in flight or none may be sent.
+    mutating func next(
+        at now: Instant, without isHeld: ((Purpose) -> Bool)? = nil
+    ) -> (packet: [UInt8], purpose: Purpose)? {
         guard inFlight == nil, !waiting.isEmpty else { return nil }
-        let entry = waiting.removeFirst()
+        var place = 0
+        if let isHeld {
+            guard let first = waiting.firstIndex(where: { !isHeld($0.purpose) }) else { return nil }
+            place = first
+        }
+        let entry = waiting.remove(at: place)
         // Every tag has a queue, which is usually empty: release the memory.
         if waiting.isEmpty { waiting = [] }
         lastID = lastID % Self.maximumID + 1

@@ -77,6 +77,9 @@ extension TagLink {
     private mutating func change(
         _ action: ModuleAction, _ name: String, of modules: [ModuleDescriptor], _ token: UInt64, at now: Instant
     ) -> Result<TagCommandResponse, TagCommandError>? {
+        if let motion = modules.first(where: { $0.isSameModule(as: .motion) }) {
+            bulk.isModuleActive = motion.isEnabled == true
+        }
         guard let module = modules.first(where: { $0.name == name || $0.moduleID?.description == name }) else {
             return .failure(.moduleMissing(name))
         }
@@ -215,6 +218,7 @@ extension TagLink {
     private mutating func listed(_ entry: MotionSessionEntry, at now: Instant, _ actions: inout Actions) {
         guard let (token, list) = bulk.listed(entry, at: now) else { return }
         end(token, .success(.motionSessions(list.sessions, isComplete: list.isComplete)), &actions)
+        sendNext(at: now, &actions)
     }
 
     /// Ends the commands whose notification has not arrived.
@@ -225,6 +229,7 @@ extension TagLink {
             } else {
                 end(waiter.token, .failure(.timeout), &actions)
             }
+            sendNext(at: now, &actions)
         }
     }
 

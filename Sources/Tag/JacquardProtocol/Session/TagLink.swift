@@ -171,7 +171,9 @@ struct TagLink: Sendable {
         guard !isEnded else { return }
         if bulk.keepsEarly, channel.responseDeadline == nil { motionAnswered(at: now, &actions) }
         if let fragment = channel.sendNextRaw(at: now) { return actions.append(.writeRaw(fragment)) }
-        guard let (fragment, purpose) = channel.sendNext(at: now) else { return }
+        guard let (fragment, purpose) = channel.sendNext(at: now, without: bulk.isInTheMiddle ? \.isMotion : nil) else {
+            return
+        }
         reportStep(of: purpose, &actions)
         if purpose.isFollowedByNotification { bulk.keepEarly() }
         actions.append(.write(fragment, withResponse: writesWithResponse))
@@ -261,6 +263,8 @@ struct TagLink: Sendable {
             guard unanswered >= timing.unansweredLimit else { break }
             throw TagConnectionError(.bluetoothConnectionError, "the tag no longer responds")
         case .command(let token, let step):
+            // Another client may have unloaded the module: it is looked up again.
+            if case .motion = step, error == .status(.unsupported) { bulk.isModuleActive = false }
             switch step {
             case .motion(.run(.download)): bulk.endDownload()
             // The tag may stream all the same, and would do so until its battery is empty.

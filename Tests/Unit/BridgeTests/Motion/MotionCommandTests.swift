@@ -116,8 +116,27 @@ struct MotionCommandTests {
         #expect(lines.first?.contains(#""sessions":[{"bytes":6,"#) == true)
         #expect(lines.last?.hasPrefix(#"jacquard/tag/003R/imu/sessions [{"bytes":6,"campaign":"IMU_Campaign""#) == true)
         scene.send("tag/003R/imu/sessions/get", "")
-        scene.answer(.motionSessions([Self.session], isComplete: false))
+        scene.answer(.motionSessions([], isComplete: false))
         #expect(scene.lastError?.code == "timeout")
+        #expect(scene.state.tags.first?.motion.sessions == [Self.session], "a part of a list replaces nothing")
+    }
+
+    @Test("the list of modules has the state of the sensor's module, also after imu/set and info/get")
+    func modules() {
+        func isEnabled(_ lines: [String]) -> Bool? {
+            lines.last { $0.hasPrefix("jacquard/tag/003R/modules ") }?.contains(#""enabled":true"#)
+        }
+        let scene = Self.scene()
+        scene.send("tag/003R/modules/get", "")
+        #expect(isEnabled(scene.answer(.modules([.motion]))) == false)
+        scene.send("tag/003R/imu/set", "activate")
+        #expect(isEnabled(scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))) == true)
+        scene.send("tag/003R/imu/set", "deactivate")
+        #expect(isEnabled(scene.answer(.modules([.motion]))) == false)
+        scene.send("tag/003R/imu/set", "activate")
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        scene.send("tag/003R/info/get", #"{"component":"modules"}"#)
+        #expect(isEnabled(scene.answer(.modules([.motion]))) == false)
     }
 
     @Test("J58: what another client left running is read at the next connection, and a stream ends with its link")
@@ -194,6 +213,13 @@ struct MotionCommandTests {
         away.connect()
         away.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
         #expect(deactivates(away))
+        let lost = Self.scene()
+        lost.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        lost.answer(.motionStatus(Self.active))
+        lost.disconnect()
+        lost.connect()
+        lost.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        #expect(deactivates(lost))
     }
 
     @Test("J50: a module that records for another client is left alone")

@@ -21,6 +21,23 @@ struct RadiosTests {
 
     private static func availability(_ lines: [String]) -> [String] { lines.filter { $0.contains("/availability ") } }
 
+    @Test("A pairing with a radio that is off is refused at once")
+    func pairingWithoutRadio() {
+        let scene = scene()
+        scene.powerOn()
+        var loft = AdapterFacts(id: "hci1", address: nil, state: .poweredOff)
+        loft.radio = "loft"
+        scene.handle(.adapters([loft]))
+        _ = scene.takeActions()
+        scene.send("bridge/attic/request/pair", #"{"serial":"0001","radio":"loft"}"#)
+        #expect(scene.lastError?.code == "not_permitted" && scene.lastError?.text == "Radio loft is powered off")
+        #expect(scene.takeActions() == [])
+        loft.state = .poweredOn
+        scene.handle(.adapters([loft]))
+        scene.send("bridge/attic/request/pair", #"{"serial":"0001","radio":"loft"}"#)
+        #expect(scene.takeActions().count == 1)
+    }
+
     @Test("With one radio nothing is published about radios")
     func single() {
         let scene = Scene.connected()

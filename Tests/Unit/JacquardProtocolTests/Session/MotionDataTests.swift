@@ -68,6 +68,56 @@ struct MotionDataTests {
         #expect(tag.lastRequest == .motionStatus())
     }
 
+    @Test("a command waits until the module is loaded, and the list is complete, for the command before it")
+    func oneAtATime() {
+        var tag = tag(.record(Self.id, .low), isLoaded: false)
+        _ = tag.on(.command(.motion(.stop), token: 2))
+        #expect(tag.confirmAndAnswer().isEmpty, "loaded, and nothing is sent")
+        #expect(tag.on(.command(.batteryStatus, token: 3)) != [], "other commands go on")
+        _ = tag.confirmAndAnswer(.batteryStatus(BatteryStatusReport(BatteryStatus(level: 50, isCharging: false))))
+        _ = tag.notify(.loaded(.motion, status: .ok))
+        #expect(tag.lastRequest == .motionStatus())
+        _ = tag.confirmAndAnswer(.motionStatus(MotionStatusResponse(.idle)))
+        _ = tag.confirmAndAnswer()
+        let end = tag.confirmAndAnswer(.motionStart(MotionStatusResponse(.logging)))
+        #expect(end.contains { if case .emit(.commandEnded(token: 1, .success)) = $0 { true } else { false } })
+        #expect(tag.lastRequest?.opcode != .loadModule)
+
+        tag = self.tag(.sessions)
+        _ = tag.on(.command(.motion(.sessions), token: 2))
+        _ = tag.confirmAndAnswer(.motionSessionList(MotionStatusResponse(.idle)))
+        let before = tag.lastRequest
+        let session = StoredMotionSession(id: Self.id, byteCount: 5, crc: 7)
+        let ended = tag.notify(.session(session, index: 0, total: 1))
+        #expect(before == .motionSessionList() && ended.count == 2, "the first list, then the next request")
+    }
+
+    @Test("a module that a command unloads is not believed to be active by the next one")
+    func unloaded() {
+        var tag = tag(.activate, isLoaded: false)
+        _ = tag.on(.command(.changeModule(.deactivate, named: "IMUModule"), token: 2))
+        _ = tag.confirmAndAnswer()
+        _ = tag.notify(.loaded(.motion, status: .ok))
+        _ = tag.confirmAndAnswer(.motionStatus(MotionStatusResponse(.idle)))
+        #expect(tag.lastRequest?.opcode == .listModules, "deactivate has waited")
+        var module = ModuleDescriptor.motion
+        module.isEnabled = false
+        _ = tag.confirmAndAnswer(.modules(ListModuleResponse(modules: [module])))
+        _ = tag.on(.command(.motion(.stop), token: 3))
+        #expect(tag.lastRequest == .listModules())
+    }
+
+    @Test("a module that does not answer any more is looked up by the next command")
+    func unsupported() {
+        var tag = tag(.status)
+        _ = tag.confirmAndAnswer(.motionStatus(MotionStatusResponse(.idle)))
+        _ = tag.on(.command(.motion(.stop), token: 2))
+        #expect(tag.lastRequest == .motionStop())
+        _ = tag.confirmAndAnswer(nil, status: .unsupported)
+        _ = tag.on(.command(.motion(.stop), token: 3))
+        #expect(tag.lastRequest == .listModules())
+    }
+
     @Test("a notification that is read before the response is reported if the request fails")
     func earlyBeforeFailure() {
         var tag = tag(.sessions)
