@@ -160,7 +160,7 @@ extension Entity {
                     "connect", "Keep connected",
                     .switch(
                         "connection",
-                        "{{ 'OFF' if value_json.state == 'disconnected' and not value_json.error else 'ON' }}",
+                        "{{ 'OFF' if value_json.held else 'ON' }}",
                         command: "connection/set", on: "connect", off: "disconnect"),
                     category: .config, icon: "mdi:bluetooth-connect", needs: .bridge),
                 // Disabled by default because it changes often.

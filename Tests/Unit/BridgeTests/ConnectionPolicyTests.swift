@@ -137,6 +137,24 @@ struct ConnectionPolicyTests {
         #expect(scene.takeActions().contains(.connect(.tag003R)))
     }
 
+    @Test("a tag that stays disconnected is held, whatever its error, and one that sleeps or is on demand is not")
+    func held() {
+        let scene = Scene.announced()
+        func held(_ lines: [String]) -> [Bool] {
+            lines.filter { $0.hasPrefix("jacquard/tag/003R/connection ") }.map { $0.contains(#""held":true"#) }
+        }
+        let error = TagConnectionError(.peerRemovedPairingInfo, "the tag has lost its bond")
+        #expect(
+            held(scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))) == [false])
+        #expect(held(scene.send("tag/003R/connection/set", "disconnect")) == [true])
+        #expect(held(scene.send("tag/003R/connection/set", "connect")) == [false])
+        var entry = TagEntry.tag003R
+        entry.connect = .never
+        #expect(held(scene.handle(.tagChanged(entry))).last == true)
+        entry.connect = .onDemand
+        #expect(held(scene.handle(.tagChanged(entry))).last == false)
+    }
+
     @Test("a tag that falls asleep is connected again for a command that was not sent before")
     func commandBeforeSleep() {
         let scene = sleepy()

@@ -61,6 +61,8 @@ struct ConnectionDocument: Encodable {
     var ended: OrNull<String>?
     /// Why the tag is not connected; the key is missing without Home Assistant discovery.
     var why: OrNull<String>?
+    /// Whether the tag stays disconnected until the user connects it; the key is missing without Home Assistant discovery.
+    var held: Bool?
 
     /// - Parameters:
     ///   - connection: the state of the session.
@@ -69,12 +71,13 @@ struct ConnectionDocument: Encodable {
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - ended: how the last link ended; nil while presence is off.
     ///   - why: why the tag is not connected, as `why` prints it; nil without Home Assistant discovery.
+    ///   - held: whether it stays disconnected until the user connects it; nil without Home Assistant discovery.
     ///   - now: the current time.
     init(
         _ connection: TagConnection, since: Timestamp, sighting: TagSighting, lastSeen: Timestamp?,
-        ended: OrNull<String>?, why: OrNull<String>?, at now: Timestamp
+        ended: OrNull<String>?, why: OrNull<String>?, held: Bool?, at now: Timestamp
     ) {
-        self.why = why
+        (self.why, self.held) = (why, held)
         self.ended = ended
         state = connection.state.word
         step = connection.state.step
@@ -91,7 +94,7 @@ struct ConnectionDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case state, step, of, attempt, since, adapter, radio, rssi, error, ended, why
+        case state, step, of, attempt, since, adapter, radio, rssi, error, ended, why, held
         case retryAt = "retry_at"
         case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"

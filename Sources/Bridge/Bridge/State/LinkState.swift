@@ -21,6 +21,8 @@ struct LinkState: Sendable {
         let isDisconnected: Bool
         /// Whether the tag's availability differs from the published one.
         let isAvailabilityChanged: Bool
+        /// Whether it differs from what was published that the tag stays disconnected.
+        let isHoldChanged: Bool
     }
 
     private(set) var connection: TagConnection
@@ -52,6 +54,7 @@ struct LinkState: Sendable {
     private var isOutOfService = false
     /// The last value of `T/availability`.
     private var publishedAvailability = false
+    private var publishedHold = false
     /// How long the tag stays available after a link was lost that can be made again; zero: not at all.
     var offlineAfter = Duration.zero
     /// Until when the tag stays available without a link.
@@ -66,6 +69,7 @@ struct LinkState: Sendable {
         requestedAt = intent.isWanted ? now.instant : nil
         self.isOutOfService = isOutOfService
         publishedAvailability = isAvailable
+        publishedHold = intent.staysDisconnected
     }
 
     /// Whether the tag is connected.
@@ -277,8 +281,11 @@ extension LinkState {
         let isAvailable = isAvailable
         let isAvailabilityChanged = publishedAvailability != isAvailable
         publishedAvailability = isAvailable
+        let isHoldChanged = publishedHold != intent.staysDisconnected
+        publishedHold = intent.staysDisconnected
         return Settlement(
-            isToConnect: isToConnect, isDisconnected: isDisconnected, isAvailabilityChanged: isAvailabilityChanged)
+            isToConnect: isToConnect, isDisconnected: isDisconnected, isAvailabilityChanged: isAvailabilityChanged,
+            isHoldChanged: isHoldChanged)
     }
 }
 
@@ -319,6 +326,9 @@ struct ConnectionIntent: Hashable, Sendable {
         case .never: false
         }
     }
+
+    /// Whether it stays disconnected until the user, or the configuration, has it connected.
+    var staysDisconnected: Bool { isHeld || policy == .never }
 
     /// When to call ``deadlineReached(at:isBusy:)``.
     var deadline: Instant? { restsUntil ?? neededUntil }

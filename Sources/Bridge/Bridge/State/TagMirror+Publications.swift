@@ -28,7 +28,8 @@ extension TagMirror {
         ConnectionDocument(
             link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen,
             ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
-            why: find.isDiscovered ? OrNull(wrappedValue: TagFindings(self, nil, now: now).cause) : nil, at: now)
+            why: find.isDiscovered ? OrNull(wrappedValue: TagFindings(self, nil, now: now).cause) : nil,
+            held: find.isDiscovered ? link.intent.staysDisconnected : nil, at: now)
     }
 
     var batteryFacts: [Publication] {

@@ -462,6 +462,8 @@ extension TagMirror {
         }
         if settlement.isDisconnected {
             actions += [.publish(availabilityFact), .publish(connectionFact(at: now))]
+        } else if settlement.isHoldChanged, find.isDiscovered {
+            actions.append(.publish(connectionFact(at: now)))
         }
         if settlement.isAvailabilityChanged { actions.append(.publish(availabilityFact)) }
         if let record = store() { actions.append(record) }
