@@ -30,6 +30,8 @@ struct MotionFilesTests {
         #expect(try path.perform(.finish(Self.session), most: Self.most, at: 1_795_169_702_114) == .finished(file))
         #expect(try Data(contentsOf: URL(filePath: file)) == Data([1, 2, 3, 4, 5, 6]))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/imu/003R").count == 2)
+        let description = try String(contentsOfFile: file.dropLast(3) + "json", encoding: .utf8)
+        #expect(description.contains(#""crc":"\#(String(Self.session.crc, radix: 16))""#), "\(description)")
     }
 
     @Test("are complete only with the bytes of the session: others are deleted, and a lost beginning is noticed")

@@ -88,6 +88,24 @@ struct StateFolderTests {
         }
     }
 
+    @Test("logs the first eight of many damaged records, and their number")
+    func manyDamagedRecords() async throws {
+        let scratch = try ScratchFolder()
+        let records = (1...9).map { #"{"serial":"003R","id":"\#($0)","held":7,"paired":true}"# }
+        let valid = #"{"serial":"003R","id":"a","held":false,"paired":true}"#
+        _ = try scratch.write(
+            "tags.json", #"{"version":1,"tags":[\#((records + [valid]).joined(separator: ","))]}"#)
+        try await onLoop {
+            let sink = MemorySink()
+            let store = TagStore(folder(scratch), log: Logger("state", to: sink))
+            await store.load()
+            await store.finish(within: .seconds(60))
+            #expect(Array(store.tags.keys) == ["a"])
+            #expect(sink.records.count { $0.message == "a known tag's record is damaged" } == 8)
+            #expect(sink.records.last?.line.contains("count=9") == true)
+        }
+    }
+
     @Test("reads files of other releases, and valid battery values")
     func otherReleases() throws {
         let scratch = try ScratchFolder()
