@@ -22,6 +22,7 @@ public final class BlueZCentral: Central {
     let links: Links
     /// The adapters, as last reported.
     private var adapters: [Adapter]?
+    private var reportedFault: AdapterFault?
 
     /// Creates a central. It does nothing before ``start()``.
     ///
@@ -57,6 +58,32 @@ public final class BlueZCentral: Central {
 
     /// The name of the adapter in use, such as `hci0`; nil while there is none.
     public var adapterID: String? { context.adapter.map(Self.name) }
+
+    /// Why there is no adapter to use: the bus cannot be reached, bluetoothd does not run, or there is no such adapter; nil if
+    /// there is one, or while that is not known.
+    public var fault: AdapterFault? {
+        guard context.adapter == nil else { return nil }
+        let connection = context.connection
+        let text: String? =
+            if let error = connection.openingError {
+                error.description
+            } else if !connection.isOpen {
+                nil
+            } else if !connection.isServed {
+                "bluetoothd is not running"
+            } else {
+                connection.isLoaded ? "there is no adapter" + wantedAdapter : nil
+            }
+        return text.map { AdapterFault(isTaken: false, text: $0) }
+    }
+
+    private var wantedAdapter: String {
+        switch choice {
+        case .automatic: ""
+        case .named(let name): " " + name
+        case .address(let address): " with the address \(address)"
+        }
+    }
 
     /// The state of the adapter in use. It has changed before links that it ends are reported.
     public var state: CentralState { context.state }
@@ -249,8 +276,8 @@ public final class BlueZCentral: Central {
 
     private func publishAdapters() {
         let present = context.state == .unauthorized ? [refusedAdapter] : presentAdapters
-        guard present != adapters else { return }
-        adapters = present
+        guard present != adapters || fault != reportedFault else { return }
+        (adapters, reportedFault) = (present, fault)
         context.report(.adaptersChanged(present))
     }
 

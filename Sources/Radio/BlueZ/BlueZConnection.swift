@@ -122,6 +122,7 @@ final class BlueZConnection {
             let bus = try await DBusConnection.open(address, log: log)
             guard !isClosed else { return bus.close() }
             self.bus = bus
+            openingError = nil
             opening.reset()
             bus.onDisconnect = { [weak self] in self?.busLost() }
             follow(bus)
@@ -130,6 +131,7 @@ final class BlueZConnection {
             if opening.isFresh {
                 log.error("cannot reach the system bus", [(.endpoint, address), (.error, error.description)])
             }
+            openingError = error
             onEvent?(.unusable(isRefused: error.isRefusedAccess))
             opening.failed()
         }
@@ -151,6 +153,12 @@ final class BlueZConnection {
 
     /// Whether BlueZ can pass descriptors. Otherwise it answers a request for one with nothing at all.
     var passesDescriptors: Bool { bus?.passesDescriptors ?? true }
+
+    /// Why the bus could not be reached; nil if it was, and before the first attempt.
+    private(set) var openingError: DBusError?
+
+    /// Whether bluetoothd runs.
+    var isServed: Bool { owner != nil }
 
     /// Whether there is a bus.
     var isOpen: Bool { bus != nil }

@@ -119,6 +119,9 @@ public final class RadioCentral: Central {
     /// nil: each radio has an adapter of its own.
     public var adapterID: String? { nil }
 
+    /// nil: each radio has an adapter in the list, with its own fault.
+    public var fault: AdapterFault? { nil }
+
     /// The adapter that an earlier process has switched off; each radio compares it with its own.
     public var switchedOff: BluetoothAddress? {
         get { members.lazy.compactMap(\.unit.switchedOff).first }
@@ -496,6 +499,7 @@ public final class RadioCentral: Central {
                     id: unit.adapterID ?? name, address: nil, state: states[index], isDiscovering: false,
                     connectedCount: 0)
             adapter.radio = name
+            adapter.fault = adapter.fault ?? unit.fault
             return adapter
         }
         guard all != reportedAdapters else { return }

@@ -8,6 +8,7 @@ import Time
 /// The central of one process of a bridge, with the promises of `Central`.
 @LoopActor
 final class SimulatedCentral: @LoopActor BridgeCentral {
+    let fault: AdapterFault? = nil
     private enum Phase {
         case waiting, connecting, linked, disconnecting
     }

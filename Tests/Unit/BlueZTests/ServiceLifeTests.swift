@@ -181,6 +181,29 @@ struct ServiceLifeTests {
         }
     }
 
+    @Test("a central without an adapter says why: the bus, bluetoothd, or no such adapter")
+    func faults() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let nowhere = BlueZCentral(
+                busAddress: "unix:path=\(scratch.path)/nothing", adapter: .automatic, resetAdapter: false,
+                timing: .quick,
+                log: Logger("bluez", to: MemorySink()))
+            await nowhere.start()
+            #expect(nowhere.fault?.text.contains("nothing") == true, "\(nowhere.fault.debugDescription)")
+            let bus = try await PrivateBus()
+            let central = BlueZCentral(
+                busAddress: bus.address, adapter: .named("hci7"), resetAdapter: false, timing: .quick,
+                log: Logger("bluez", to: MemorySink()))
+            #expect(central.fault == nil)
+            await central.start()
+            try await until("the absent service") { central.fault?.text == "bluetoothd is not running" }
+            let stub = try await StubBlueZ(bus)
+            try await until("the absent adapter") { central.fault?.text == "there is no adapter hci7" }
+            #expect(stub.loads > 0)
+        }
+    }
+
     @Test("all links end when the bus stops, and a restarted bus is found")
     func busGone() async throws {
         try await onLoop {

@@ -15,6 +15,7 @@ private final class StageUnit: @LoopActor RadioUnit {
     var switchedOff: BluetoothAddress?
     var onReset: (@LoopActor (BluetoothAddress?) async -> Void)?
     var adapterID: String?
+    var fault: AdapterFault?
     private(set) var state = CentralState.unknown
     private(set) var requests: [CentralRequest] = []
 
@@ -317,6 +318,7 @@ struct RadioCentralTests {
             }
             stage.hall.report(.adaptersChanged(adapters))
             stage.loft.adapterID = nil
+            stage.loft.fault = AdapterFault(isTaken: false, text: "there is no adapter hci1")
             stage.loft.report(.adaptersChanged([]))
             guard case .adaptersChanged(let list)? = stage.take().last else {
                 Issue.record("no list")
@@ -324,6 +326,7 @@ struct RadioCentralTests {
             }
             #expect(list.map(\.radio) == ["hall", "loft"])
             #expect(list.map(\.id) == ["hci0", "loft"])
+            #expect(list.map(\.fault?.text) == [nil, "there is no adapter hci1"])
         }
     }
 

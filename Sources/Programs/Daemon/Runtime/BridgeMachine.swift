@@ -32,6 +32,8 @@ extension ESPHomeCentral: @LoopActor RadioUnit {
         get { nil }
         set {}
     }
+    /// nil: the adapter of a proxy has its fault.
+    public var fault: AdapterFault? { nil }
     /// Does nothing: each value is delivered when it is received.
     public func deliverReceived() {}
 }
