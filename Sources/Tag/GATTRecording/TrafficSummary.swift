@@ -116,7 +116,7 @@ public struct TrafficSummary: Hashable, Sendable {
 
     private mutating func notified(_ packet: [UInt8]) {
         guard let notification = try? Notification.decode(packet[...]) else { return undecodable += 1 }
-        guard !notification.hasKnownBody else { return notifications[notification.kind, default: 0] += 1 }
+        if let body = notification.bodyName { return notifications[body, default: 0] += 1 }
         count("notification \(notification.operationName)")
     }
 
@@ -184,18 +184,14 @@ extension Request {
 extension Notification {
     fileprivate var operationName: String { Operation.name(domain, opcode) }
 
-    /// The name of the known body.
-    fileprivate var kind: String {
+    /// The name of its body; nil if the bridge does not know it.
+    fileprivate var bodyName: String? {
         if batteryStatus != nil { return "battery_status" }
         if attached != nil { return "attached" }
         if dataChannel != nil { return "gear_data" }
-        return ledPattern != nil ? "led_pattern" : disconnect != nil ? "disconnect" : "error"
-    }
-
-    /// Whether it carries a body that the bridge knows.
-    fileprivate var hasKnownBody: Bool {
-        disconnect != nil || attached != nil || error != nil || ledPattern != nil || batteryStatus != nil
-            || dataChannel != nil
+        if ledPattern != nil { return "led_pattern" }
+        if disconnect != nil { return "disconnect" }
+        return error == nil ? nil : "error"
     }
 }
 

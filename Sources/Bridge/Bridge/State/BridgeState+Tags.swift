@@ -410,8 +410,7 @@ extension BridgeState {
         let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
         for entry in unknown {
             let topics = topics.tag(entry.id)
-            let features = [topics[PresenceDocument.topic], topics[FindFact.topic]]
-            departures.append(.tag(entry, nil), retainedTopics: topics.retained + features, at: now.instant)
+            departures.append(.tag(entry, nil), retainedTopics: topics.retained + topics.ofFeatures, at: now.instant)
         }
         for name in findings.instances {
             let retained = BridgeTopics(base: topics.base, instance: name).retained

@@ -101,6 +101,9 @@ public struct TagTopics: Equatable, Sendable {
         TopicRow.ofTags.facts { $0 == .always || $0 == .severalRadios && hasRadios }.map { prefix + $0 }
     }
 
+    /// The retained topics of features that a reload can switch on and off.
+    var ofFeatures: [String] { TopicRow.ofTags.facts { $0 == .feature }.map { prefix + $0 } }
+
     /// The tag's topic, `T`: the prefix of its topics without the last slash.
     var tag: String { String(prefix.dropLast()) }
 
