@@ -31,27 +31,13 @@ final class ProcessOracle {
         unnumbered.insert(tag)
     }
 
-    /// The gestures of each tag before each time that it was removed from the configuration.
-    private var former: [String: [[Gesture]]] = [:]
-
     /// The tags that were removed from the configuration: gestures until the end of their links are not published.
     private var removed: Set<String> = []
 
-    /// A tag was removed from the bridge, or is added again: its gestures are numbered from 1 again. A tag that was paired by
-    /// request stays while it is not listed.
+    /// A tag was removed from the bridge, or is added again: its gestures go on to be numbered. A tag that was paired by request
+    /// stays while it is not listed.
     func listChanged(_ tag: String, isRemoved: Bool) {
         if isRemoved { removed.insert(tag) } else { removed.remove(tag) }
-        former[tag, default: []].append(passed[tag] ?? [])
-        (passed[tag], published[tag], last[tag], expired[tag]) = (nil, nil, nil, nil)
-    }
-
-    /// Whether a gesture may be one of before the tag was removed, which the broker receives late.
-    private func isFormer(_ number: Int64, _ type: String, of tag: String) -> Bool {
-        func isOne(of gestures: [Gesture]?) -> Bool {
-            guard let gestures, number >= 1, number <= gestures.count else { return false }
-            return gestures[Int(number) - 1].word == type
-        }
-        return !isOne(of: passed[tag]) && former[tag]?.contains(where: isOne) ?? false
     }
 
     /// The number of counted gestures without a publication, of each tag.
@@ -76,7 +62,7 @@ final class ProcessOracle {
         else { return world.fail("a gesture cannot be read") }
         let tag = World.serial(of: message.topic) ?? ""
         world.trace("\(bridge) gesture \(tag) \(type) \(number)")
-        if unnumbered.contains(tag) || isFormer(number, type, of: tag) { return }
+        if unnumbered.contains(tag) { return }
         let all = passed[tag] ?? []
         guard number >= 1, number <= all.count else {
             return world.fail("gesture \(number) of \(tag) was published, and \(all.count) were received")

@@ -178,9 +178,9 @@ struct PeerBridges: Sendable {
         change.isProof = isProof
         change.isRestarted = peer.boot != nil && peer.boot != old?.boot
         guard let old, peer.session > old.session else { return change }
-        if !isProof {
+        if !isProof, let since = old.offlineSince {
             // It was back before this bridge, at an unknown time.
-            change.missedSince = old.offlineSince
+            change.missedSince = since
         } else if let missed = document?["missed_ms"]?.integer, missed >= 0 {
             // No command is kept for a day.
             change.missedSince = now - .milliseconds(min(missed, 86_400_000)) + Self.headStart
