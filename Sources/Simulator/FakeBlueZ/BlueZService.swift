@@ -23,6 +23,9 @@ public final class BlueZService {
     private var storages: [AdapterStorage]
     private var daemon: BluetoothDaemon?
 
+    /// How many adapters there are, including those that are unplugged.
+    public var adapterCount: Int { storages.count }
+
     /// Prepares it; nothing is on the bus yet.
     ///
     /// - Parameters:

@@ -111,10 +111,10 @@ struct CommandRow: Sendable {
         CommandRow("quit", "", "end the simulator") { _ throws(CommandError) in .quit },
     ]
 
-    /// The output of `help`, with the meanings in one column.
-    static let helpText = (["TAG is a serial, an address, or * for all tags:"] + helpLines).joined(separator: "\n")
+    /// The lines of `help`, with the meanings in one column.
+    static let help = ["TAG is a serial, an address, or * for all tags:"] + rows
 
-    private static let helpLines: [String] = all.flatMap(\.help).flatMap { form, meaning in
+    private static let rows: [String] = all.flatMap(\.help).flatMap { form, meaning in
         let rows = meaning.isEmpty ? [""] : meaning
         return rows.enumerated().map { index, text in
             let left = index == 0 ? form : ""

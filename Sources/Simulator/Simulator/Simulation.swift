@@ -43,13 +43,13 @@ public final class Simulation {
         case .tags(let selection, let action):
             for tag in try selected(selection) { try execute(action, on: tag) }
         case .adapter(let isOn, let number):
-            try fake().setPowered(isOn, adapter: number)
+            try fake(adapter: number).setPowered(isOn, adapter: number)
         case .loseBond(let selection):
             for tag in try selected(selection) {
                 try fake().faults.lostBonds.insert(tag.address)
                 proxy?.lostBonds.insert(tag.address)
             }
-        case .plug(let isIn, let number): try fake().setPlugged(isIn, adapter: number)
+        case .plug(let isIn, let number): try fake(adapter: number).setPlugged(isIn, adapter: number)
         case .blueZFault(let fault): try fake().inject(fault)
         case .proxyFault(let fault):
             guard let proxy else { throw CommandError("there is no proxy here; start the simulator with --esphome") }
@@ -64,6 +64,15 @@ public final class Simulation {
     private func fake() throws(CommandError) -> BlueZService {
         guard let blueZ else { throw CommandError("there is no BlueZ here; another radio carries the tag") }
         return blueZ
+    }
+
+    /// - Throws: ``CommandError`` if BlueZ has no adapter with this number.
+    private func fake(adapter number: Int?) throws(CommandError) -> BlueZService {
+        let blueZ = try fake()
+        let numbers = 0..<blueZ.adapterCount
+        guard let number, !numbers.contains(number) else { return blueZ }
+        let known = numbers.isEmpty ? "none" : numbers.map(String.init).joined(separator: ", ")
+        throw CommandError("there is no adapter \(number); adapters are \(known)")
     }
 
     private func selected(_ selection: TagSelection) throws(CommandError) -> [SimulatedTag] {

@@ -38,6 +38,9 @@ struct SimulatorOptions: Hashable, Sendable {
     var sleeps = false
     var reportsReasons = false
 
+    /// The ATT MTUs of a connection.
+    static let mtus = 23...517
+
     /// The serials of all tags: those that are named, then `0001` and following.
     var allSerials: [PairingSerial] {
         let count = max(tagCount ?? max(serials.count, 1), serials.count)
@@ -81,7 +84,7 @@ extension SimulatorOptions {
         scenario = arguments.options[OptionDescription.scenario.name]
         replay = arguments.options[OptionDescription.replay.name]
         speed = try arguments.value(of: .speed, replaySpeed) ?? 1
-        mtu = try arguments.value(of: .mtu, .integer(23...517)).map(UInt16.init)
+        mtu = try arguments.value(of: .mtu, .integer(Self.mtus)).map(UInt16.init)
         gesturesEvery = try arguments.value(of: .gesturesEvery, .seconds(milliseconds: 10...86_400_000))
         proxyPort = try arguments.value(of: .esphome, .integer(1...65_535)).map(UInt16.init)
         proxyKeyFile = arguments.options[OptionDescription.esphomeKey.name]

@@ -44,16 +44,32 @@ struct SimulatorOutput {
             ]))
     }
 
-    func list(_ tags: [SimulatedTag]) {
-        for tag in tags { plain(isJSON ? Self.text(of: record(of: tag)) : line(for: tag)) }
+    /// The commands. A reader of JSON gets all of them on one line.
+    func help() {
+        for line in isJSON ? [CommandRow.help.joined(separator: "\n")] : CommandRow.help { plain(line) }
     }
 
-    private func line(for tag: SimulatedTag) -> String {
+    func list(_ tags: [SimulatedTag]) {
+        guard !isJSON else { return tags.forEach { write(record(of: $0)) } }
+        Self.aligned(tags.map(words)).forEach(plain)
+    }
+
+    /// A line for each row, with two blanks between its columns.
+    nonisolated static func aligned(_ rows: [[String]]) -> [String] {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let padded = zip(row, widths).dropLast().map { word, width in
+                word + String(repeating: " ", count: width - word.count)
+            }
+            return (padded + row.suffix(1)).joined(separator: "  ")
+        }
+    }
+
+    private func words(of tag: SimulatedTag) -> [String] {
         let firmware = tag.firmware
         let battery = "\(firmware.battery.level) %\(firmware.battery.isCharging ? " charging" : "")"
-        return [
-            tag.serial, tag.address, tag.state, battery, firmware.gear?.gear.word ?? "no gear", firmware.name,
-        ].joined(separator: "  ")
+        return [tag.serial, tag.address, tag.state, battery, firmware.gear?.gear.word ?? "no gear", firmware.name]
     }
 
     private func record(of tag: SimulatedTag) -> [String: JSONValue] {

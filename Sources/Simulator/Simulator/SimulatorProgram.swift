@@ -24,9 +24,7 @@ public enum SimulatorProgram {
             "until `quit`, SIGTERM or SIGINT.",
         ],
         sections: [
-            HelpSection(
-                "COMMANDS ON STANDARD INPUT",
-                CommandRow.helpText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)),
+            HelpSection("COMMANDS ON STANDARD INPUT", CommandRow.help),
             HelpSection(
                 .exitStatus,
                 [

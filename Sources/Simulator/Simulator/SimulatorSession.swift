@@ -117,7 +117,7 @@ final class SimulatorSession {
             let command = try SimulatorCommand.parse(line)
             try simulation.execute(command)
             if command == .list { output.list(simulation.tags) }
-            if command == .help { output.plain(CommandRow.helpText) }
+            if command == .help { output.help() }
             output.done(line)
             if command == .quit { finish(nil) }
         } catch {

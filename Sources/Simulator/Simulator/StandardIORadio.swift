@@ -110,7 +110,7 @@ enum StandardIOMessage: Equatable {
             throw CommandError("no JSON object: \(text.prefix(80))")
         }
         if let isConnected = line["connected"]?.flag {
-            self = isConnected ? .connected(mtu: Int(line["mtu"]?.integer ?? 247)) : .disconnected
+            self = isConnected ? .connected(mtu: try Self.mtu(line["mtu"])) : .disconnected
         } else if let hex = line["write"]?.string {
             guard let value = [UInt8](hex: hex) else { throw CommandError("write takes an even number of hex digits") }
             self = .write(value, on: try Self.channel(line["on"]?.string))
@@ -123,6 +123,15 @@ enum StandardIOMessage: Equatable {
         } else {
             throw CommandError("a line has connected (true or false), write, subscribe, unsubscribe or do (texts)")
         }
+    }
+
+    private static func mtu(_ value: JSONValue?) throws(CommandError) -> Int {
+        guard let value, value != .null else { return 247 }
+        guard let mtu = value.integer.flatMap(Int.init(exactly:)), SimulatorOptions.mtus.contains(mtu) else {
+            let range = SimulatorOptions.mtus
+            throw CommandError("mtu is \(range.lowerBound) to \(range.upperBound)")
+        }
+        return mtu
     }
 
     private static func channel(_ word: String?) throws(CommandError) -> TagCharacteristic {

@@ -63,4 +63,14 @@ struct EventRecordTests {
         #expect(Set(LEDPattern.Kind.allCases.map(\.word)).count == LEDPattern.Kind.allCases.count)
         #expect(Set(HapticPattern.Symbol.allCases.map(\.word)).count == HapticPattern.Symbol.allCases.count)
     }
+
+    @Test("the columns of the list are aligned")
+    func columns() {
+        let rows = [["0001", "connected", "42 %"], ["003R", "out_of_range", "7 %"], ["1", "asleep", "100 %"]]
+        #expect(
+            SimulatorOutput.aligned(rows) == [
+                "0001  connected     42 %", "003R  out_of_range  7 %", "1     asleep        100 %",
+            ])
+        #expect(SimulatorOutput.aligned([]).isEmpty)
+    }
 }

@@ -71,7 +71,7 @@ struct SimulatorProgramTests {
                     "error: 0001: it is not connected", "ok", "error: there is no tag 0009; tags are 0001, 0002",
                 ])
             #expect(lines[5].hasPrefix("error: unknown command 'fly'; commands are "))
-            #expect(Self.lines(program)[6].contains("42 % charging  jacket  Jacquard-0001"))
+            #expect(Self.lines(program)[6].contains("42 % charging  jacket    Jacquard-0001"))
             #expect(Self.lines(program).last == "ok")
             program.closeInput()
             let client = try await DBusConnection.open(address, log: Logger("client", to: MemorySink()))
@@ -80,6 +80,32 @@ struct SimulatorProgramTests {
                     .call(to: "org.bluez", "/", "org.freedesktop.DBus.Introspectable", "Introspect"))
             }
             #expect(program.isRunning)
+            program.stop()
+        }
+    }
+
+    @Test("prints each command of help on a line of its own")
+    func help() async throws {
+        try await onLoop {
+            let (program, _) = try await Self.started()
+            program.type("help")
+            try await until("the answer") { Self.lines(program).last == "ok" }
+            let lines = Self.lines(program).dropFirst(2)
+            #expect(lines.first == "TAG is a serial, an address, or * for all tags:")
+            #expect(lines.contains { $0.hasPrefix("  detach TAG") })
+            #expect(!lines.contains { $0.contains("\\u{") })
+            program.stop()
+        }
+    }
+
+    @Test("refuses a number that no adapter has", arguments: ["on", "off", "plug", "unplug"])
+    func adapters(change: String) async throws {
+        try await onLoop {
+            let (program, _) = try await Self.started("--adapters", "2")
+            program.type("adapter \(change) 5")
+            program.type("adapter \(change) 1")
+            try await until("both answers") { Self.lines(program).count == 4 }
+            #expect(Self.lines(program).suffix(2) == ["error: there is no adapter 5; adapters are 0, 1", "ok"])
             program.stop()
         }
     }

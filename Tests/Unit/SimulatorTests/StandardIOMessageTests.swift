@@ -8,7 +8,8 @@ import Testing
 struct StandardIOMessageTests {
     static let lines: [(String, StandardIOMessage)] = [
         (#"{"connected":true}"#, .connected(mtu: 247)), (#"{"connected":true,"mtu":64}"#, .connected(mtu: 64)),
-        (#"{"connected":false}"#, .disconnected),
+        (#"{"connected":true,"mtu":23}"#, .connected(mtu: 23)),
+        (#"{"connected":true,"mtu":null}"#, .connected(mtu: 247)), (#"{"connected":false}"#, .disconnected),
         (#"{"write":"c000","on":"command"}"#, .write([0xC0, 0], on: .command)),
         (#"{"subscribe":"notify"}"#, .subscribe(.notify, isOn: true)),
         (#"{"unsubscribe":"raw"}"#, .subscribe(.rawData, isOn: false)),
@@ -25,6 +26,7 @@ struct StandardIOMessageTests {
         arguments: [
             "", "x", "[]", "{}", #"{"write":"c0"}"#, #"{"write":"c","on":"command"}"#, #"{"write":"c0","on":"x"}"#,
             #"{"subscribe":"x"}"#, #"{"connected":1}"#,
+            #"{"connected":true,"mtu":22}"#, #"{"connected":true,"mtu":518}"#, #"{"connected":true,"mtu":"64"}"#,
         ])
     func refuses(line: String) {
         #expect(throws: CommandError.self) { try StandardIOMessage(line) }
