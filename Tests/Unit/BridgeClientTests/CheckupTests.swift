@@ -152,6 +152,35 @@ struct CheckupTests {
         #expect(checkup.handle(.begin, at: Self.start) == [])
     }
 
+    @Test("connects the tag at the end, until a connect has succeeded", arguments: [true, false])
+    func repair(succeeds: Bool) {
+        var checkup = Checkup(
+            Self.facts, steps: Array(CheckupTable.steps.prefix(2)), isInteractive: false, idPrefix: "a")
+        let topic = "connection/result"
+        _ = checkup.handle(.begin, at: Self.start)
+        let connect = checkup.handle(.message(topic, ["id": "a-1", "status": "ok"]), at: Self.start)
+        #expect(connect == [.send("connection/set", ["connection": "connect", "id": "a-2"])])
+        let repair: [Checkup.Action] = [.send("connection/set", ["connection": "connect"])]
+        var stopped = checkup
+        #expect(stopped.handle(.interrupted, at: Self.start) == repair + [.done])
+        let result: JSONValue =
+            succeeds
+            ? ["id": "a-2", "status": "ok"] : ["id": "a-2", "status": "error", "error": ["code": "x", "text": "no"]]
+        let end = checkup.handle(.message(topic, result), at: Self.start)
+        #expect(end == (succeeds ? [] : repair) + [.done])
+    }
+
+    @Test("does not disconnect a tag that is disabled in the configuration")
+    func disabled() {
+        let facts = CheckupFacts(["connection": ["state": "disconnected", "why": "disabled in the configuration"]])
+        var checkup = Checkup(
+            facts, steps: Array(CheckupTable.steps.prefix(2)), isInteractive: false, idPrefix: "a")
+        #expect(checkup.handle(.begin, at: Self.start) == [.done])
+        #expect(
+            checkup.findings.map(\.verdict)
+                == Array(repeating: .skipped("the tag is disabled in the configuration"), count: 2))
+    }
+
     @Test("says that the bridge has gone offline, which is not the owner's decision")
     func bridgeOffline() {
         var checkup = Self.checkup([Self.battery, Self.gesture])

@@ -173,13 +173,12 @@ struct Checkup: Sendable {
         }
     }
 
-    /// Stores how to undo a command, or that it is undone.
+    /// Stores how to undo a command.
     private mutating func note(_ command: String, _ payload: [String: JSONValue]) {
         switch payload["connection"] ?? payload["touch_mode"] {
         case "disconnect": repairs[command] = ["connection": "connect"]
         case "continuous": repairs[command] = ["touch_mode": "gesture"]
-        case .some: repairs[command] = nil
-        case nil: break
+        default: break
         }
     }
 
@@ -196,6 +195,9 @@ struct Checkup: Sendable {
             else { return [] }
         }
         guard let verdict = step.judge(message, facts) else { return [] }
+        if case .command(let command, let payload) = step.work, repairs[command] == payload, message["status"] == "ok" {
+            repairs[command] = nil
+        }
         if step.needsTag, repeated != index, Self.isLostConnection(message) {
             repeated = index
             return settle(index, isBack: facts.isConnected, at: now)

@@ -20,14 +20,20 @@ enum CheckupTable {
 
     // MARK: Connection
 
+    /// A tag that is disabled accepts `disconnect`, which is stored, but no `connect`.
+    private static let isDisabled: @Sendable (CheckupFacts) -> String? = { facts in
+        facts["connection"]?["why"]?.string?.hasPrefix("disabled in the configuration") == true
+            ? "the tag is disabled in the configuration" : nil
+    }
+
     private static let connecting = [
         CheckupStep(
             name: "disconnect", title: "disconnect", work: .command("connection/set", ["connection": "disconnect"]),
-            needsTag: false,
+            needsTag: false, obstacle: isDisabled,
             judge: result { _, _ in .works("") }),
         CheckupStep(
             name: "connect", title: "connect", work: .command("connection/set", ["connection": "connect"]),
-            needsTag: false,
+            needsTag: false, obstacle: isDisabled,
             judge: result { result, facts in
                 let attempts = facts["connection"]?["attempt"]?.integer ?? 1
                 let time = result["took_ms"]?.integer.map { "\($0) ms" } ?? ""
