@@ -68,7 +68,7 @@ function makeCard(id, {model, connection}) {
     const level = batteryText(tag.battery);
     // The last report of a tag that is offline may be old.
     const note = online ? forecastText(tag.forecast, now) : tag.battery?.time && level ? age(tag.battery.time, now) : "";
-    const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : "no gear attached";
+    const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : tag.gear?.attached === false ? "no gear attached" : "gear not known";
     replace(battery, JSON.stringify([level, note, gear, isLow(tag.battery)]), () => [
       ...(level ? [gauge(tag.battery), make("span", {class: isLow(tag.battery) ? "word" : null}, level), make("span", {class: "quiet"}, note)] : []),
       make("span", {class: "gear"}, isolated(gear))]);

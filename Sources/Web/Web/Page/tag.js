@@ -182,7 +182,7 @@ export function tagPage(root, {model, connection, go}, id) {
       ["Serial", info.serial], ["Bridge", info.bridge], ["Battery", batteryText(tag.battery) + (tag.battery?.time ? ` (${age(tag.battery.time, now)})` : "")], ["Battery lasts", forecast],
       ["Presence", presenceText(tag.presence, now)],
       ["Signal", model.isOnline(id) && typeof tag.rssi === "number" ? `${tag.rssi} dBm` : ""],
-      ["Gear", gear.attached ? [gear.vendor, gear.product].filter(Boolean).join(" ") : "none attached"],
+      ["Gear", gear.attached ? [gear.vendor, gear.product].filter(Boolean).join(" ") : gear.attached === false ? "none attached" : "not known"],
       ["Firmware", info.firmware], ["Address", info.address],
       ["Reconnects", stats.reconnects], ["Lost fragments", stats.lost_fragments], ["Expired gestures", stats.expired],
     ].filter(([, value]) => value !== undefined && value !== null && value !== "");
