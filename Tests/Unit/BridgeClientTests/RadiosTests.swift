@@ -1,6 +1,7 @@
 import Bridge
 import BrokerAccess
 import Configuration
+import EventLoop
 import Foundation
 import JSON
 import Terminal
@@ -54,6 +55,35 @@ struct RadioListTests {
         #expect(list.document["radios"]?.elements?[0]["tags"] == .null)
         let none = RadioList(facts([("bridge/attic/info", #"{"tags":[]}"#)]))
         #expect(none.document["radios"]?.elements?[0]["tags"] == [])
+    }
+
+    @Test("of a bridge that is offline, only names and bonds are known")
+    func offline() {
+        let list = RadioList(facts(Self.tag + [("bridge/attic/state", "offline")]))
+        #expect(list.isOffline && !RadioList(facts(Self.tag)).isOffline)
+        #expect(
+            list.lines().map(\.text) == [
+                "RADIO  ADAPTER  STATE    TAGS     FREE LINKS  BONDS",
+                "loft   loft     unknown  unknown  -           0", "hall   hall     unknown  unknown  -           0001",
+            ])
+        #expect(list.document["radios"]?.elements?[1]["error"] == .null)
+    }
+
+    @Test("ends with 3 after the list if the bridge is offline")
+    func offlineBridge() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let facts: [FakeBridge.Publication] = [
+                ("bridge/attic/state", "offline"), ("bridge/attic/adapter", Self.adapters),
+            ]
+            let bridge = try await FakeBridge(broker, facts: facts)
+            let written = Written()
+            let code = await ClientAction.perform(RadiosCommand(), .test(broker.port, written))
+            #expect(code == .noConnection)
+            #expect(written.lines(.standardOutput).count == 3)
+            #expect(written.lines(.standardError).first?.contains(#"the bridge "attic" is offline"#) == true)
+            await bridge.stop()
+        }
     }
 
     @Test("with one radio, the adapter is listed")

@@ -33,6 +33,11 @@ struct RadiosCommand: ClientCommand {
         }
         let list = RadioList(facts)
         context.printer.show(list.document, styled: list.lines(in: context.printer.style))
+        guard !list.isOffline else {
+            var failure = ClientFailure.bridgeOffline(context.topics.instance)
+            failure.isPrinted = true
+            throw failure
+        }
     }
 
     private static let runOption = OptionDescription(
@@ -46,6 +51,7 @@ struct RadiosCommand: ClientCommand {
         details: [
             "Prints the radios as the bridge has published them: state, connected tags,",
             "free links, and tags with a bond. What this user may not read is unknown.",
+            "Ends with 3 if the bridge is offline.",
             "",
             "setup USER@HOST prints how to make BlueZ of another computer a radio: a key",
             "that can do nothing but this. With --run it does so; run it as root.",
@@ -89,8 +95,12 @@ struct RadioList: Equatable {
     }
 
     let rows: [Row]
+    /// Whether the bridge is offline. What changes while it runs is then unknown.
+    let isOffline: Bool
 
     init(_ facts: RetainedFacts) {
+        let isOffline = facts.bridge("state").map { $0.string != "online" } ?? false
+        self.isOffline = isOffline
         // Without any topic of a known tag, this user may not read them.
         let ids = facts.tags
         let connections = ids.compactMap { id in facts.tag(id, "connection").map { (id, $0) } }
@@ -106,8 +116,10 @@ struct RadioList: Equatable {
             let bonded = receptions.filter { _, list in
                 (list.elements ?? []).contains { $0["radio"]?.string == name && $0["bonded"]?.flag == true }
             }
+            let lasting = (adapter.members ?? [:]).filter { ["radio", "id", "address"].contains($0.key) }
             return Row(
-                name: name, adapter: adapter, tags: connections.isEmpty && !isKnown ? nil : linked.map(\.0),
+                name: name, adapter: isOffline ? .object(lasting) : adapter,
+                tags: isOffline || (connections.isEmpty && !isKnown) ? nil : linked.map(\.0),
                 bonds: receptions.isEmpty && !isKnown ? nil : bonded.map(\.0))
         }
     }
