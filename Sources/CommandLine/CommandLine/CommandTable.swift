@@ -63,7 +63,8 @@ public struct CommandTable<Invocation>: Sendable {
     /// - Parameter topic: the command's name; nil, or a name that is unknown: the page of the program.
     /// - Returns: lines of at most 80 characters, the last one with its newline.
     public func help(for topic: String?) -> String {
-        HelpText(program: program, commands: descriptions).page(for: topic)
+        HelpText(program: program, commands: allDescriptions.filter { !$0.isHidden || $0.name == topic })
+            .page(for: topic)
     }
 
     /// The manual page in the format of mdoc(7).
@@ -184,7 +185,7 @@ struct ArgumentParser {
     /// The command that `help` is asked to explain; nil: the program.
     func topic(_ arguments: ParsedArguments) throws(CommandLineError) -> String? {
         guard let topic = arguments.operands.first else { return nil }
-        guard let command = command(topic), !command.isHidden else { throw unknown(topic) }
+        guard let command = command(topic) else { throw unknown(topic) }
         return command.name
     }
 

@@ -88,6 +88,18 @@ struct CommandTableTests {
         #expect(table.help(for: nil).contains("COMMANDS\n    light   switch a light\n    help    explain a command\n"))
     }
 
+    @Test("a hidden command has a page, and is on no other one")
+    func hidden() throws {
+        let tags = Command<String>(
+            name: "tags", summary: "list tags", details: ["Lists them."], options: [], isHidden: true
+        ) { _ throws(CommandLineError) in "tags" }
+        let table = Self.table([Self.light, tags])
+        #expect(try table.parse(["help", "tags"]) == .help(topic: "tags"))
+        #expect(try table.parse(["tags", "--help"]) == .help(topic: "tags"))
+        #expect(table.help(for: "tags").hasPrefix("NAME\n    sample tags - list tags\n"))
+        #expect(!table.help(for: nil).contains("tags") && !table.help(for: "light").contains("tags"))
+    }
+
     @Test("a program without commands has options and operands")
     func programWithoutCommands() throws {
         let row = Command<String>(
