@@ -1,3 +1,5 @@
+import JSON
+
 /// The topics of Home Assistant's discovery.
 ///
 /// Both forms identify an entity by device and key. Without that, Home Assistant would not recognize an entity when it migrates
@@ -115,5 +117,22 @@ public struct DiscoveryFootprint: Hashable, Sendable {
     public func contains(_ topic: String, _ payload: [UInt8]) -> Bool {
         guard let found = DeviceTopic(topic, objectIDs: Set(objectIDs.map { Array($0.utf8) })) else { return false }
         return found.prefix == Array(prefix.utf8) && DiscoveryMessage.isOwn(payload)
+    }
+
+    /// The topics that an announcement names, such as those of states and commands.
+    public static func topics(in payload: [UInt8]) -> [String] {
+        JSONValue(parsing: payload).map(topics) ?? []
+    }
+
+    private static func topics(in value: JSONValue) -> [String] {
+        switch value {
+        case .object(let members):
+            members.flatMap { member in
+                if let topic = member.value.string { return member.key.hasSuffix("topic") ? [topic] : [] }
+                return topics(in: member.value)
+            }
+        case .array(let elements): elements.flatMap(topics)
+        default: []
+        }
     }
 }

@@ -29,7 +29,10 @@ struct ClearCommand: ClientCommand {
             let tags = facts.tags.compactMap { TagID($0)?.text }
             let footprint = DiscoveryFootprint(prefix: home.prefix, instance: topics.instance, tags: tags)
             let discovery = try await session.snapshot(of: footprint.filters)
-                .filter { $0.isRetained && footprint.contains($0.topic, $0.payload) }.map(\.topic)
+                .filter { $0.isRetained && footprint.contains($0.topic, $0.payload) }
+                // A bridge of the same name below another base topic has the same discovery topics.
+                .filter { DiscoveryFootprint.topics(in: $0.payload).allSatisfy { topics.split($0) != nil } }
+                .map(\.topic)
             try await Self.clear(discovery, session)
             let others = facts.retainedTopics
             if !discovery.isEmpty, !others.isEmpty { try await Self.wait(Self.pause, session) }

@@ -44,6 +44,37 @@ struct ClearTests {
         }
     }
 
+    @Test("keeps the devices of a bridge with the same name below another base topic")
+    func otherBase() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let origin = #""origin":{"name":"jacquard2mqtt"}"#
+            let others: [FakeBridge.Publication] = [
+                (
+                    "../homeassistant/device/jacquard_tag_0001/config",
+                    #"{\#(origin),"components":{"led":{"command_topic":"home/tag/0001/led/set"}}}"#
+                ),
+                (
+                    "../homeassistant/light/jacquard_bridge_attic/led/config",
+                    #"{\#(origin),"availability":[{"topic":"home/bridge/attic/state"}]}"#
+                ),
+                (
+                    "../homeassistant/device/jacquard_bridge_attic/config",
+                    #"{\#(origin),"components":{"pair":{"command_topic":"jacquard/bridge/attic/request/pair"}}}"#
+                ),
+            ]
+            let bridge = try await FakeBridge(broker, facts: Array(Self.facts.prefix(2)) + others)
+            await bridge.stop()
+            let written = Written()
+            #expect(await ClientAction.perform(ClearCommand(), .test(broker.port, written, isJSON: true)) == .done)
+            #expect(
+                written.document["topics"]?.elements?.compactMap(\.string).sorted() == [
+                    "homeassistant/device/jacquard_bridge_attic/config", "jacquard/bridge/attic/info",
+                    "jacquard/bridge/attic/state",
+                ])
+        }
+    }
+
     @Test("refuses while the bridge is online")
     func online() async throws {
         try await onLoop {
