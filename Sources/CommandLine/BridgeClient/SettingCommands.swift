@@ -340,7 +340,9 @@ struct LogLevelCommand: ClientCommand {
     static let row = Command<any CommandAction>(
         name: "log-level",
         summary: "set the log level of the bridge",
-        details: ["The level lasts until the next start or reload of the bridge."],
+        details: [
+            "The level lasts until the next start of the bridge, or until a reload that", "changes log.level.",
+        ],
         options: [.config, .json],
         operands: [.required("LEVEL", .words(levels))],
         values: ["LEVEL is one of " + levels.joined(separator: ", ") + "."],
