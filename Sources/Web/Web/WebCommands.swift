@@ -57,7 +57,9 @@ struct CheckPageCommand: CommandAction, Hashable {
     var web: String?
 
     func run(in _: CommandContext) -> ExitCode {
-        switch WebSettings.load(path: web, listens: true, isPasswordHash: PasswordHash.isValid) {
+        let settings = WebSettings.load(
+            path: web, listens: true, readsCertificate: true, isPasswordHash: PasswordHash.isValid)
+        switch settings {
         case .failure(let failure):
             failure.lines.forEach { OutputChannel.standardError.write($0) }
             return .failed

@@ -123,6 +123,23 @@ struct WebSettingsTests {
             ])
     }
 
+    @Test("report each file of TLS that cannot be read, with its line, if they are to be read")
+    func certificates() {
+        let yaml = Array("tls:\n  certificate_file: /nonexistent/a\n  key_file: /nonexistent/b\n".utf8)
+        let isHash: (String) -> Bool = { _ in true }
+        #expect(throws: Never.self) { try WebSettings.read(yaml, file: "w.yaml", isPasswordHash: isHash).get() }
+        let lines = errorLines(
+            WebSettings.read(yaml, file: "w.yaml", readsCertificate: true, isPasswordHash: isHash))
+        #expect(lines.count == 2, "\(lines)")
+        for (line, start) in zip(
+            lines,
+            [
+                #"w.yaml:2:21: tls.certificate_file: "/nonexistent/a" cannot be read: "#,
+                #"w.yaml:3:13: tls.key_file: "/nonexistent/b" cannot be read: "#,
+            ])
+        { #expect(line.hasPrefix(start), "\(line)") }
+    }
+
     private static let wrong: [(yaml: String, part: String)] = [
         ("adress: 1.2.3.4", "did you mean"), ("address: localhost", "IP address"), ("port: 70000", "port"),
         ("users: none", "not a list"), ("users:\n  - name: a", "missing"),

@@ -59,8 +59,8 @@ public enum ConfigurationFile {
         }
     }
 
-    /// Reads a certificate or a key as libmosquitto will, which names no file when it cannot.
-    private static func checkCertificate(_ path: String) throws(Rejection) {
+    /// Reads a certificate or a key as the library of TLS will, which names no file when it cannot.
+    static func checkCertificate(_ path: String) throws(Rejection) {
         do throws(FileError) {
             guard !(try FileContents(path: path, limit: sizeLimit)).bytes.isEmpty else {
                 throw FileError(ENODATA)

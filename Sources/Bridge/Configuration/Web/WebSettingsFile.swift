@@ -13,15 +13,18 @@ extension WebSettings {
     /// - Parameters:
     ///   - path: the file; nil: the default one, which may be missing.
     ///   - listens: whether the page opens its address itself, so that the rules for the address apply.
+    ///   - readsCertificate: whether the certificate and the key must be readable.
     ///   - isPasswordHash: whether a text is a hash that the system supports.
     /// - Returns: the settings, or everything that is wrong with the file.
     public static func load(
-        path: String?, listens: Bool = false, isPasswordHash: (String) -> Bool
+        path: String?, listens: Bool = false, readsCertificate: Bool = false, isPasswordHash: (String) -> Bool
     ) -> Result<WebSettings, ConfigurationErrors> {
         let file = path ?? defaultPath
         do throws(FileError) {
             let contents = try FileContents(path: file, limit: ConfigurationFile.sizeLimit)
-            return read(contents.bytes, file: file, listens: listens, isPasswordHash: isPasswordHash)
+            return read(
+                contents.bytes, file: file, listens: listens, readsCertificate: readsCertificate,
+                isPasswordHash: isPasswordHash)
         } catch  where error.isMissing && path == nil {
             return .success(WebSettings())
         } catch {
@@ -33,9 +36,11 @@ extension WebSettings {
 
     /// Reads the text of a file.
     static func read(
-        _ yaml: [UInt8], file: String, listens: Bool = false, isPasswordHash: (String) -> Bool
+        _ yaml: [UInt8], file: String, listens: Bool = false, readsCertificate: Bool = false,
+        isPasswordHash: (String) -> Bool
     ) -> Result<WebSettings, ConfigurationErrors> {
-        var reader = WebSettingsReader(folder: ConfigurationFolder(of: file), listens: listens)
+        var reader = WebSettingsReader(
+            folder: ConfigurationFolder(of: file), listens: listens, readsCertificate: readsCertificate)
         let settings = reader.settings(ConfigurationNodeBuilder.build(yaml, &reader.findings), isPasswordHash)
         return reader.findings.isEmpty ? .success(settings) : .failure(reader.findings.errors(in: file))
     }
@@ -45,6 +50,7 @@ extension WebSettings {
 private struct WebSettingsReader {
     let folder: ConfigurationFolder
     let listens: Bool
+    let readsCertificate: Bool
     var findings = ConfigurationFindings()
 
     mutating func settings(_ root: ConfigurationNode?, _ isPasswordHash: (String) -> Bool) -> WebSettings {
@@ -111,9 +117,13 @@ private struct WebSettingsReader {
         guard let node else { return }
         let names = ["certificate_file", "key_file"]
         let entries = entries(of: node, path: "tls", allowed: names)
-        settings.certificateFile = value(entries["certificate_file"], "tls.certificate_file", .text(bytes: 4095))
-            .map(folder.resolve)
-        settings.keyFile = value(entries["key_file"], "tls.key_file", .text(bytes: 4095)).map(folder.resolve)
+        let readsCertificate = readsCertificate
+        let file = ScalarRule<String>.path(in: folder).map { path throws(Rejection) in
+            if readsCertificate { try ConfigurationFile.checkCertificate(path) }
+            return path
+        }
+        settings.certificateFile = value(entries["certificate_file"], "tls.certificate_file", file)
+        settings.keyFile = value(entries["key_file"], "tls.key_file", file)
         for name in names where entries[name] == nil {
             findings.add("missing", path: "tls.\(name)", at: node.origin, allowed: "the path of a PEM file")
         }
