@@ -32,7 +32,7 @@ extension Signal {
                 "A colour such as red or '#ff8000' (in quotes)."
             ).example("green"),
             ConfigurationKey(
-                "led.pattern", \.pattern, .partOfSignal(as: "led", "pattern"), .settings,
+                "led.pattern", \.pattern, .partOfSignal(as: "led", "pattern", words: Signal.patterns), .settings,
                 "solid, breathing, pulsing, single_blink, double_blink or triple_blink."),
             ConfigurationKey(
                 "led.duration_ms", \.duration, .milliseconds(1...600_000), .settings,
@@ -59,13 +59,20 @@ extension Signal {
                     "\(DisplayText.quoted(item.value.name)) is the name of \(other), too",
                     path: DisplayText.path(item.keys.path, "name"), at: node.origin, allowed: "a name for each signal")
             }
-            if item.keys.nodes["led.color"] == nil, item.keys.nodes["haptic"] == nil {
+            if item.keys.nodes["led.color"] == nil, item.keys.nodes["haptic"] == nil, !hasWrongLED(item) {
                 findings.add(
                     "the signal has neither", path: item.keys.path, at: item.keys.origin,
                     allowed: "led with a color, haptic, or both")
             }
         }
         return usable.map(\.value)
+    }
+
+    /// Whether `led` has no keys, which is reported.
+    private static func hasWrongLED(_ item: ReadItem<Signal>) -> Bool {
+        guard let led = item.keys.nodes["led"], !led.isNull else { return false }
+        if case .section = led.content { return false }
+        return true
     }
 }
 
@@ -79,16 +86,17 @@ extension ValueType where Value == String {
         ValueType(["type": "string", "pattern": "^[0-9A-Za-z_-]{1,32}$"], text: { $0 }, in: { _ in nameRule })
     }
 
-    /// A value of a command, which the bridge checks.
-    fileprivate static func partOfSignal(as command: String, _ key: String) -> ValueType {
+    /// A value of a command, which the bridge checks. Errors list the words; without them, they have the bridge's text.
+    fileprivate static func partOfSignal(as command: String, _ key: String, words: [String] = []) -> ValueType {
         let schema: SchemaNode = ["type": "string", "minLength": 1, "maxLength": 32]
         return ValueType(schema, text: { $0 }) { context in
             let rule = ScalarRule<String>.text(bytes: 32)
-            return ScalarRule(allowed: "a \(key) of the command \(command)") { text throws(Rejection) in
+            let allowed = words.isEmpty ? "a \(key) of the command \(command)" : words.joined(separator: ", ")
+            return ScalarRule(allowed: allowed) { text throws(Rejection) in
                 let text = try rule.parse(text)
                 let quoted = text.split(separator: "\"", omittingEmptySubsequences: false).joined()
                 if let problem = context.reflexProblem("\(command) {\"\(key)\":\"\(quoted)\"}") {
-                    throw Rejection(problem)
+                    throw Rejection(words.isEmpty ? problem : "is no \(key) of a signal")
                 }
                 return text
             }

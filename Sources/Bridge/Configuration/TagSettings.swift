@@ -70,11 +70,12 @@ extension TagSettings {
                 form: "match(^([0-9A-Za-z]{4}|[0-9A-Za-z]+(-[0-9A-Za-z]+)+)$)"
             ).required("the serial printed on the tag"),
             ConfigurationKey(
-                "id", \.id, .tagID, .tags, "The tag's name in topics. Default: the serial."
-            ).example("sleeve", comment: "The tag's name in topics, 1 to 64 of 0-9 A-Z a-z _ -. Default: the serial.")
-                .option("ID", "The tag's name in topics. Default: the serial").defaulting {
-                    if let id = TagID($0.serial) { $0.id = id }
-                },
+                "id", \.id, .ownTagID, .tags, "The tag's name in topics. Default: the serial."
+            ).example(
+                "sleeve", comment: "The tag's name in topics, 1 to 64 of 0-9 A-Z a-z _ -, not all. Default: the serial."
+            ).option("ID", "The tag's name in topics. Default: the serial").defaulting {
+                if let id = TagID($0.serial) { $0.id = id }
+            },
             ConfigurationKey(
                 "name", \.name, .text(bytes: 128), .tags,
                 "The displayed name; the tag itself is not renamed. Default: the tag's own name."

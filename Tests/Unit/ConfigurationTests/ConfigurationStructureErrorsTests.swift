@@ -107,7 +107,17 @@ struct ConfigurationStructureErrorsTests {
             ),
             (
                 "- {serial: AAAA, id: a/b}",
-                ["2:22: tags.0.id: \"a/b\" holds other characters; allowed: 1 to 64 of 0-9 A-Z a-z _ -"]
+                [
+                    "2:22: tags.0.id: \"a/b\" holds other characters"
+                        + "; allowed: 1 to 64 of 0-9 A-Z a-z _ -, and not all"
+                ]
+            ),
+            (
+                "- {serial: AAAA, id: all}",
+                [
+                    "2:22: tags.0.id: \"all\" stands for all tags on the command line"
+                        + "; allowed: 1 to 64 of 0-9 A-Z a-z _ -, and not all"
+                ]
             ),
         ])
     func tags(items: String, lines: [String]) {

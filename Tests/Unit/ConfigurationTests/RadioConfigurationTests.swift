@@ -52,6 +52,12 @@ struct RadioConfigurationTests {
             ])
     }
 
+    @Test("The host of another computer can be an IPv6 address", arguments: ["fe80::1", "pi@::1", "a:b:c"])
+    func addressOfComputer(target: String) throws {
+        let place = try radios("[{ssh: '\(target)'}]")?.first?.place
+        #expect(place == .ssh(RadioSettings.SSH(target: target)))
+    }
+
     @Test("A bus has an address")
     func bus() throws {
         #expect(
@@ -125,6 +131,8 @@ struct RadioConfigurationTests {
             ("bluetooth:\n  radios:\n    - ssh: -oProxyCommand=x", "3:", "bluetooth.radios.0.ssh"),
             ("bluetooth:\n  radios:\n    - ssh: pi@-x", "3:", "is no user and host"),
             ("bluetooth:\n  radios:\n    - ssh: a@b@c", "3:", "is no user and host"),
+            ("bluetooth:\n  radios:\n    - ssh: pi@hall:22", "3:", "holds a port; write it to port"),
+            ("bluetooth:\n  radios:\n    - bus: foo", "3:", "\"foo\" is no address of D-Bus; allowed: an address"),
             ("bluetooth:\n  radios:\n    - {ssh: a, bus: b}", "3:", "ssh and bus together"),
             ("bluetooth:\n  radios:\n    - {name: a}", "3:", "a radio without a place"),
             ("bluetooth:\n  radios:\n    - {ssh: a, adaptor: hci0}", "3:", "did you mean adapter?"),

@@ -201,11 +201,12 @@ struct SchemaTests {
             "bluetooth.radios": (
                 taken: [
                     "[hci0]", "[auto]", "[hci0, {adapter: hci1, name: hall}]", "[{ssh: pi@hall.lan, port: 22}]",
-                    "[{bus: 'unix:path=/run/other', name: lab}]",
+                    "[{bus: 'unix:path=/run/other', name: lab}]", "[{ssh: 'pi@fe80::1'}]", "[{ssh: '::1'}]",
                 ],
                 refused: [
                     "hci0", "[]", "{}", "[usb0]", "[{name: a}]", "[{ssh: -x}]", "[{ssh: a, bus: b}]",
-                    "[{esphome: a}]", "[{ssh: a, name: 'a b'}]", "[{ssh: a, port: 0}]",
+                    "[{esphome: a}]", "[{ssh: a, name: 'a b'}]", "[{ssh: a, port: 0}]", "[{ssh: 'pi@hall:22'}]",
+                    "[{ssh: 'hall:'}]", "[{bus: foo}]", "[{bus: ':a'}]", "[{bus: '/run/bus'}]",
                 ]
             ),
             "home_assistant.page": (
@@ -224,7 +225,8 @@ struct SchemaTests {
                 ]
             ),
             "tags.N.id": (
-                taken: ["sleeve", "a_b-C", "'0001'", long(64)], refused: ["''", "a/b", "'ä'", "a b", long(65), "[]"]
+                taken: ["sleeve", "a_b-C", "'0001'", "All", long(64)],
+                refused: ["all", "''", "a/b", "'ä'", "a b", long(65), "[]"]
             ),
             "tags.N.address": (
                 taken: ["F0:00:00:00:00:01", "f0:0a:00:00:00:01"],
@@ -265,6 +267,9 @@ struct SchemaTests {
             "reflexes.N.do": (
                 taken: ["led flash", "haptic short", "'led {\"color\": \"red\"}'"],
                 refused: ["''", "[]", "flash", "ledflash", "'led \(long(1_021))'"]
+            ),
+            "reflexes.N.tag": (
+                taken: ["sleeve", "a_b-C", "'0001'", long(64)], refused: ["''", "a/b", "'ä'", "a b", long(65), "[]"]
             ),
             "signals.N.name": (taken: ["doorbell", "A_b-1"], refused: ["''", "a/b", long(33), "[]"]),
             "signals.N.led.color": (taken: ["red", "'#ff8000'"], refused: ["''", "[]", long(33)]),

@@ -30,6 +30,9 @@ public struct Signal: Hashable, Sendable {
         self.plays = plays
     }
 
+    /// The patterns of the LED. Custom needs frames, which a signal does not have.
+    public static let patterns = LEDEffect.patterns.filter { $0.kind != .custom }.map(\.word)
+
     /// The signal of a text that is no name.
     static let defaultName = "default"
 

@@ -109,7 +109,7 @@ struct RadioListReader {
             if case .value(let path) = keys.take("known_hosts_file", file, &reader) { ssh.knownHostsFile = path }
             return RadioSettings(name: Self.name(of: ssh.host), place: .ssh(ssh), adapter: adapter)
         case "bus":
-            guard case .value(let address) = keys.take("bus", .text(bytes: 1024), &reader) else { return nil }
+            guard case .value(let address) = keys.take("bus", .busAddress, &reader) else { return nil }
             return RadioSettings(name: "bus", place: .bus(address), adapter: adapter)
         default: return RadioSettings(name: Self.name(of: adapter.text), adapter: adapter)
         }

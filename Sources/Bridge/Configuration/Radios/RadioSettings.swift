@@ -84,13 +84,16 @@ extension ValueType where Value == [RadioSettings] {
             ]
         }
         let path: SchemaNode = ["$ref": "#/definitions/path"]
+        // With colons, an IPv6 address: at least two.
+        let computer =
+            "([0-9A-Za-z][0-9A-Za-z._-]*|([0-9A-Za-z][0-9A-Za-z._-]*)?:[0-9A-Za-z._-]*:[0-9A-Za-z._:-]*)"
         let ssh = keys(
-            "ssh", ["type": "string", "pattern": "^([0-9A-Za-z_][0-9A-Za-z_.-]*@)?[0-9A-Za-z:][0-9A-Za-z._:-]*$"],
+            "ssh", ["type": "string", "pattern": .string("^([0-9A-Za-z_][0-9A-Za-z_.-]*@)?\(computer)$")],
             [
                 "adapter": adapter, "port": ["type": "integer", "minimum": 1, "maximum": 65535], "identity_file": path,
                 "known_hosts_file": path,
             ])
-        let bus = keys("bus", ["type": "string", "minLength": 1], ["adapter": adapter])
+        let bus = keys("bus", ["type": "string", "pattern": "^[0-9A-Za-z_-]+:"], ["adapter": adapter])
         let host = "(\\[[A-Za-z0-9._:%-]+\\]|[A-Za-z0-9._%-]{1,253})(:[1-9][0-9]{0,4})?"
         func proxy(_ isEncrypted: Bool) -> SchemaNode {
             let file: SchemaNode = isEncrypted ? ["key_file": path] : [:]

@@ -163,7 +163,25 @@ extension ScalarRule where Value == String {
             guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && !$0.hasPrefix("-") && !$0.hasPrefix(".") }),
                 parts.count == 1 || !parts[0].contains(":")
             else { throw Rejection("is no user and host") }
+            // Two colons or more are an IPv6 address.
+            guard target.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1 else {
+                throw Rejection("holds a port; write it to port, on the command line to --port")
+            }
             return target
+        }
+    }
+
+    /// The address of a bus of D-Bus. Source: D-Bus specification, "Server Addresses".
+    static var busAddress: ScalarRule {
+        let text = text(bytes: 1024)
+        return ScalarRule(allowed: "an address of D-Bus such as unix:path=/run/dbus/system_bus_socket") {
+            address throws(Rejection) in
+            let address = try text.parse(address)
+            let transport = address.prefix { $0 != ":" }
+            guard !transport.isEmpty, transport.endIndex < address.endIndex,
+                transport.utf8.allSatisfy(ASCII.isOfWord)
+            else { throw Rejection("is no address of D-Bus") }
+            return address
         }
     }
 
@@ -206,6 +224,15 @@ extension ScalarRule where Value == TagID {
             limit: TagID.longest, alphabet: "0-9 A-Z a-z _ -", where: ASCII.isOfWord)
         return word.map { text throws(Rejection) in
             guard let id = TagID(text) else { throw Rejection("is no id of a tag") }
+            return id
+        }
+    }
+
+    /// The id that a tag gets. On the command line, `all` stands for all tags.
+    static var ownTagID: ScalarRule {
+        ScalarRule(allowed: "\(tagID.allowed), and not all") { text throws(Rejection) in
+            let id = try tagID.parse(text)
+            guard id.text != "all" else { throw Rejection("stands for all tags on the command line") }
             return id
         }
     }

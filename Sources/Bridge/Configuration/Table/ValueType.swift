@@ -283,6 +283,11 @@ extension ValueType where Value == TagID {
     static var tagID: ValueType {
         ValueType(.tagID, .word("^[0-9A-Za-z_-]{1,64}$"), text: \.text)
     }
+
+    /// The id that a tag gets.
+    static var ownTagID: ValueType {
+        ValueType(.ownTagID, .word("^(?!all$)[0-9A-Za-z_-]{1,64}$"), text: \.text)
+    }
 }
 
 extension ValueType where Value == Secret {
