@@ -108,6 +108,19 @@ struct ForgetTests {
         #expect(scene.state.tags.count == 1)
     }
 
+    @Test(
+        "an error names the key that is wrong",
+        arguments: [
+            (#"{"tag":5}"#, #""tag" is 5; it may be a text of at most 64 bytes"#),
+            (#"{"id":5}"#, #""id" is 5; it may be a text of at most 64 bytes"#),
+            ("{}", #""id" is missing; it may be the id of a tag"#),
+        ])
+    func wrong(payload: String, text: String) {
+        let scene = scene()
+        scene.send(topic, payload)
+        #expect(scene.lastError?.text == text)
+    }
+
     @Test("gets a result when a reload removes the tag meanwhile", arguments: [0, 5])
     func released(seconds: Int) {
         let scene = scene()

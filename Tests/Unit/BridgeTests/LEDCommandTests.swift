@@ -82,6 +82,7 @@ struct LEDCommandTests {
             (#"{"pattern":"solid","resumable":1}"#, #""resumable" is 1; it may be true or false"#),
             (#"{"halt_all":"yes"}"#, #""halt_all" is "yes"; it may be true or false"#),
             (#"{"pattern":"custom"}"#, #""pattern" is "custom", which needs "frames""#),
+            (#"{"effect":"custom"}"#, #""effect" is "custom", which needs "frames""#),
             (#"{"frames":[]}"#, #""frames" is a list of 0; it may be a list of 1 to 50 objects"#),
             (#"{"frames":[1]}"#, #""frames" is a list; it may be a list of objects, and one element is 1"#),
             (#"{"frames":"red"}"#, #""frames" is "red"; it may be a list of 1 to 50 objects"#),
@@ -90,6 +91,10 @@ struct LEDCommandTests {
             (
                 ##"{"pattern":"breathing","frames":[{"color":"#000000","duration_ms":1}]}"##,
                 #""pattern" is "breathing"; it may be custom where there are "frames""#
+            ),
+            (
+                ##"{"effect":"blink","frames":[{"color":"#000000","duration_ms":1}]}"##,
+                #""effect" is "blink"; it may be custom where there are "frames""#
             ),
             (
                 #"{"halt_all":false}"#,

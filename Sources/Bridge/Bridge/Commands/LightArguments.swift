@@ -20,7 +20,7 @@ struct LightArguments: Sendable {
         brightness = try arguments.integer("brightness", 0...UInt8.max)
         let effect = try arguments.effect("effect", listed: LEDEffect.effects, understood: LEDEffect.patterns)
         let pattern = try arguments.effect("pattern", listed: LEDEffect.patterns, understood: LEDEffect.effects)
-        frames = try arguments.frames(pattern: pattern ?? effect)
+        frames = try arguments.frames(pattern: pattern ?? effect, of: pattern == nil ? "effect" : "pattern")
         self.effect = pattern ?? effect
         flashMilliseconds = try arguments.seconds("flash", LEDArguments.duration)
         durationMilliseconds = try arguments.integer("duration_ms", LEDArguments.duration)
@@ -76,16 +76,17 @@ extension CommandArguments {
         throw .invalid(key, is: value, mayBe: listed.map(\.word).joined(separator: ", "))
     }
 
-    /// Reads the frames, which are required for a custom pattern and not allowed for others.
-    fileprivate func frames(pattern: LEDEffect?) throws(CommandFailure) -> [LEDPattern.Frame]? {
+    /// Reads the frames, which are required for a custom pattern and not allowed for others. An error names the key of the
+    /// pattern.
+    fileprivate func frames(pattern: LEDEffect?, of key: String) throws(CommandFailure) -> [LEDPattern.Frame]? {
         guard let list = try list("frames", LEDArguments.frames) else {
             guard pattern?.kind != .custom else {
-                throw CommandFailure(.invalidArgument, #""pattern" is "custom", which needs "frames""#)
+                throw CommandFailure(.invalidArgument, #"\#(key.quoted) is "custom", which needs "frames""#)
             }
             return nil
         }
         if let pattern, pattern.kind != .custom {
-            throw .invalid("pattern", is: .string(pattern.word), mayBe: #"custom where there are "frames""#)
+            throw .invalid(key, is: .string(pattern.word), mayBe: #"custom where there are "frames""#)
         }
         var frames: [LEDPattern.Frame] = []
         for arguments in list {

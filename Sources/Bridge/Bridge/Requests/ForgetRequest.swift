@@ -14,15 +14,15 @@ struct ForgetRequest: BridgeRequest {
     private let tag: TagHandle
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        let id: JSONValue? =
+        let arguments: CommandArguments =
             switch payload {
-            case .empty: nil
-            case .text(let text): .string(text)
-            case .object(let arguments): arguments["tag"] ?? arguments["id"]
+            case .empty: CommandArguments([:])
+            case .text(let text): CommandArguments(["id": .string(text)])
+            case .object(let arguments): arguments
             }
-        let allowed = "the id of a tag"
-        let text = try CommandArguments(id.map { ["id": $0] } ?? [:]).text("id", longest: TagID.longest)
-        let position = try bridge.tagPosition(CommandArguments.required(text, "id", mayBe: allowed))
+        let key = arguments["tag"] == nil ? "id" : "tag"
+        let text = try arguments.text(key, longest: TagID.longest)
+        let position = try bridge.tagPosition(CommandArguments.required(text, key, mayBe: "the id of a tag"))
         (entry, tag) = (bridge.tags[position].entry, bridge.tags[position].handle)
         guard !bridge.departures.isForgetting(entry.id) else {
             throw CommandFailure(.busy, "Tag \(entry.id) is being forgotten already", hint: "Wait for that result")
