@@ -116,7 +116,9 @@ struct BridgeExchange: Sendable {
         switch document["status"]?.string {
         case "accepted": return .accepted
         case "ok": return .done(document)
-        case "error": return .failed(ClientFailure(result: document).naming(request.lifetime))
+        case "error":
+            let failure = ClientFailure(result: document)
+            return .failed(failure.naming(request.lifetime).namingCommands(of: topics.split(request.topic), topics))
         default: return .none
         }
     }
@@ -155,5 +157,29 @@ extension ClientFailure {
             isLimit = word == "ttl_ms"
         }
         return ClientFailure(exitCode: exitCode, code: code, text: words.joined(separator: " "), hint: hint)
+    }
+
+    /// The failure with commands and operands of the command line in place of topics and keys.
+    ///
+    /// - Parameters:
+    ///   - destination: the owner of the topic of the request.
+    ///   - topics: those of the bridge.
+    /// - Returns: the same failure for a request to the bridge.
+    fileprivate func namingCommands(
+        of destination: (owner: TopicOwner, rest: String)?, _ topics: BridgeTopics
+    ) -> ClientFailure {
+        guard case .tag(let id)? = destination?.owner else { return self }
+        let commands = [
+            ("Send stop to imu/set", "Run jacquard2mqtt imu stop \(id)"),
+            ("imu/sessions/get", "jacquard2mqtt imu sessions \(id)"),
+            ("modules/get", "jacquard2mqtt modules \(id)"),
+            (topics.tag(id, "gear"), "jacquard2mqtt status --json"),
+            (#""signal" is"#, "SIGNAL is"),
+        ]
+        func rewritten(_ text: String) -> String {
+            guard let (phrase, command) = commands.first(where: { text.hasPrefix($0.0) }) else { return text }
+            return command + text.dropFirst(phrase.count)
+        }
+        return ClientFailure(exitCode: exitCode, code: code, text: rewritten(text), hint: hint.map(rewritten))
     }
 }

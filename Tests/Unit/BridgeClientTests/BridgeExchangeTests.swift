@@ -80,6 +80,30 @@ struct BridgeExchangeTests {
         #expect(exchange.received(MQTTMessage(topic: "mine", payload: Array(payload.utf8))) == .failed(failure))
     }
 
+    @Test(
+        "an error of a command to a tag names commands and operands in place of topics and keys",
+        arguments: [
+            ("Send stop to imu/set", "Run jacquard2mqtt imu stop 0001"),
+            ("Send stop to imu/set first", "Run jacquard2mqtt imu stop 0001 first"),
+            ("modules/get lists its modules", "jacquard2mqtt modules 0001 lists its modules"),
+            ("imu/sessions/get lists them", "jacquard2mqtt imu sessions 0001 lists them"),
+            (
+                "jacquard/tag/0001/gear lists what the attached gear can do",
+                "jacquard2mqtt status --json lists what the attached gear can do"
+            ),
+            ("Charge the tag", "Charge the tag"),
+        ])
+    func commands(hint: String, typed: String) {
+        let request = ClientRequest("notify", of: "0001", [:], Self.topics)
+        let exchange = BridgeExchange(request: request, topics: Self.topics, answers: "mine")
+        let text = #"\"signal\" is \"foo\"; it may be default"#
+        let error = #"{"code":"busy","text":"\#(text)","hint":"\#(hint)"}"#
+        let payload = #"{"id":"\#(request.id)","status":"error","error":\#(error)}"#
+        let failure = ClientFailure(
+            exitCode: .failed, code: "busy", text: #"SIGNAL is "foo"; it may be default"#, hint: typed)
+        #expect(exchange.received(MQTTMessage(topic: "mine", payload: Array(payload.utf8))) == .failed(failure))
+    }
+
     @Test("each request has its own id")
     func identifiers() {
         let ids = (1...100).map { _ in ClientRequest(verb: "tags", [:], Self.topics).id }
