@@ -15,6 +15,13 @@ public enum DisplayText {
     /// Escapes what could move the cursor, colour a terminal or turn the direction of writing.
     public static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
 
+    /// Joins the parts of a message on one line: a sentence follows a period, anything else a semicolon.
+    public static func joined(_ parts: [String]) -> String {
+        parts.dropFirst().reduce(parts.first ?? "") { line, part in
+            line + (part.first?.isUppercase == true ? ". " : "; ") + part
+        }
+    }
+
     /// Appends a key to a key in dotted form.
     ///
     /// To YAML `password:secret`, without a blank, is a key: only what looks like one is repeated in a message.

@@ -106,7 +106,7 @@ struct MonitorTests {
             (
                 "tag/0001/connection",
                 #"{"state":"initializing","step":6,"of":14,"attempt":3,"error":{"code":"x","text":"Too far","hint":null}}"#,
-                "is initializing 6/14; attempt 3; Too far"
+                "is initializing 6/14; attempt 3. Too far"
             ),
             (
                 "tag/0001/gear", #"{"attached":true,"vendor":"Levi's","product":"Jacket"}"#,

@@ -1,4 +1,5 @@
 public import JSON
+import Text
 
 /// The text of `T/connection` for people.
 public struct ConnectionText: Hashable, Sendable {
@@ -23,6 +24,6 @@ public struct ConnectionText: Hashable, Sendable {
         if attempt > 1 { parts.append("attempt \(attempt)") }
         if let error = document["error"]?["text"]?.string { parts.append(error) }
         if let hint = document["error"]?["hint"]?.string { parts.append(hint) }
-        return parts.joined(separator: "; ")
+        return DisplayText.joined(parts)
     }
 }

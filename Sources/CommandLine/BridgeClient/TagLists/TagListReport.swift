@@ -35,9 +35,9 @@ struct TagListReport: Sendable {
     func lines(_ sentence: (String, JSONValue) -> String) -> [String] {
         items.map { tag, outcome in
             switch outcome {
-            case .success(let result): ([sentence(tag, result)] + result.notes).joined(separator: "; ")
+            case .success(let result): DisplayText.joined([sentence(tag, result)] + result.notes)
             case .failure(let failure):
-                "\(tag): \(failure.code): " + [failure.text, failure.hint].compactMap(\.self).joined(separator: "; ")
+                "\(tag): \(failure.code): " + DisplayText.joined([failure.text, failure.hint].compactMap(\.self))
             }
         }
     }
