@@ -64,7 +64,7 @@ struct RecordingTests {
             let program = Program.buildFolder + "/jacquard2mqtt"
             let (status, printed) = try await world.run(
                 program, ["record-traffic", "0001", folder.path + "/a", "--duration", "1"])
-            #expect(status == 0 && printed.contains("/a: 1 records, 0 requests"), "\(printed)")
+            #expect(status == 0 && printed.contains("/a: 1 record, 0 requests"), "\(printed)")
             let unknown = try await world.run(program, ["record-traffic", "0009", folder.path + "/b"])
             #expect(unknown.status == 1 && unknown.printed.contains("0009"), "\(unknown.printed)")
             #expect(!FileManager.default.fileExists(atPath: folder.path + "/b"))

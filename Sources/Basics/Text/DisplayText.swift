@@ -36,6 +36,9 @@ public enum DisplayText {
     }
 }
 
+/// Returns a number with its noun: `1 session`, `3 sessions`.
+public func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
 extension String {
     /// The first part of a longer text and three dots: at most this many bytes before them.
     public func shortened(toBytes count: Int) -> String {

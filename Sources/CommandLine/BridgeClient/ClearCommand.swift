@@ -9,6 +9,7 @@ import JacquardProtocol
 import MQTT
 import MQTTTypes
 import Terminal
+import Text
 import Time
 
 /// `clear`: removes the retained messages of the configured bridge from the broker, and its devices from Home Assistant.
@@ -44,7 +45,8 @@ struct ClearCommand: ClientCommand {
             [
                 cleared.isEmpty
                     ? "The broker sends this user no retained message of the bridge \(topics.instance)"
-                    : "\(cleared.count) retained topics of the bridge \(topics.instance) are removed"
+                    : "\(counted(cleared.count, "retained topic")) of the bridge \(topics.instance) "
+                        + (cleared.count == 1 ? "is removed" : "are removed")
             ])
     }
 

@@ -118,6 +118,7 @@ struct MonitorTests {
                 "unknown gear 00-00-00-01 00-00-00-02 is attached"
             ),
             ("tag/0001/gear", #"{"attached":false}"#, "no gear is attached"),
+            ("tag/0001/imu/sessions", "[{}]", "has 1 recorded session"),
             ("tag/0001/rssi", "-63", "signal strength is -63 dBm"),
             (
                 "tag/0001/touch", #"{"seq":1,"proximity":12,"lines":[0,7,255]}"#,

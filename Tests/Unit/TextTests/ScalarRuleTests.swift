@@ -87,4 +87,18 @@ struct DisplayTextTests {
         #expect(Spelling.nearest(to: word, in: ["port", "host"]) == nearest)
         #expect(Spelling.hint(for: word, in: ["port", "host"]) == (nearest.map { " (did you mean \($0)?)" } ?? ""))
     }
+
+    @Test("a noun is singular after 1 only", arguments: [(0, "0 sessions"), (1, "1 session"), (2, "2 sessions")])
+    func number(count: Int, text: String) {
+        #expect(counted(count, "session") == text)
+    }
+
+    @Test("a sentence follows a period, anything else a semicolon")
+    func parts() {
+        #expect(DisplayText.joined([]) == "")
+        #expect(DisplayText.joined(["attempt 2", "retrying"]) == "attempt 2; retrying")
+        #expect(
+            DisplayText.joined(["connecting", "attempt 2", "No link within 60 s", "Move the tag"])
+                == "connecting; attempt 2. No link within 60 s. Move the tag")
+    }
 }

@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// The payload of `T/imu`.
 struct MotionDocument: Encodable {
@@ -171,7 +172,7 @@ extension MotionDocument {
 
 extension MotionSessionDocument {
     static let topic = TopicRow("imu/sessions", .fact, isOnPage: false) { document in
-        "has \(document.elements?.count ?? 0) recorded sessions"
+        "has \(counted(document.elements?.count ?? 0, "recorded session"))"
     }
 }
 

@@ -89,7 +89,9 @@ extension ConfigurationNode {
             content = .section(entries)
         case .list(var items):
             guard let index = Int(step) else { return }
-            guard index <= items.count else { throw Rejection("leaves a gap: the list has \(items.count) items") }
+            guard index <= items.count else {
+                throw Rejection("leaves a gap: the list has \(counted(items.count, "item"))")
+            }
             if index == items.count { items.append(.null(from: variable)) }
             try items[index].set(text, at: path.dropFirst(), from: variable)
             content = .list(items)

@@ -1,5 +1,6 @@
 import GATTRecording
 import JacquardProtocol
+import Text
 
 /// The findings of a checkup that follow from the recorded traffic.
 enum TrafficFindings {
@@ -56,7 +57,7 @@ enum TrafficFindings {
 
     private static func announced(_ summary: TrafficSummary) -> CheckupVerdict {
         let count = summary.notifications["battery_status"] ?? 0
-        return count > 0 ? .works("\(count) reports") : .missing("the tag has reported no battery by itself")
+        return count > 0 ? .works(counted(count, "report")) : .missing("the tag has reported no battery by itself")
     }
 
     private static func requests(_ summary: TrafficSummary) -> CheckupVerdict {
@@ -68,14 +69,16 @@ enum TrafficFindings {
     }
 
     private static func packets(_ summary: TrafficSummary) -> CheckupVerdict {
-        var problems = summary.unknown.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value) times)" }
+        var problems = summary.unknown.sorted { $0.key < $1.key }.map { "\($0.key) (\(counted($0.value, "time")))" }
         if summary.undecodable > 0 { problems.append("\(summary.undecodable) that cannot be decoded") }
         return problems.isEmpty ? .works("all known") : .differs("unknown: \(listed(problems))")
     }
 
     private static func link(_ summary: TrafficSummary) -> CheckupVerdict {
-        guard let reason = summary.losses.first else { return .works("\(summary.links) connections, none lost") }
-        return .differs("\(summary.losses.count) times lost: \(reason)")
+        guard let reason = summary.losses.first else {
+            return .works("\(counted(summary.links, "connection")), none lost")
+        }
+        return .differs("\(counted(summary.losses.count, "time")) lost: \(reason)")
     }
 
     private static func listed(_ names: [String]) -> String { names.joined(separator: ", ") }

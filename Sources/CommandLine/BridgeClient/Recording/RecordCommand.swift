@@ -110,7 +110,10 @@ extension RecordCommand {
 
     private func lines(_ recording: TrafficRecording, _ end: String?) -> [String] {
         let summary = TrafficSummary(recording)
-        var lines = ["\(file): \(recording.records.count) records, \(summary.exchanges.count) requests to the tag"]
+        var lines = [
+            "\(file): \(counted(recording.records.count, "record")), "
+                + "\(counted(summary.exchanges.count, "request")) to the tag"
+        ]
         if recording.lost > 0 { lines.append("\(recording.lost) records were lost on the way from the bridge") }
         if end == nil { lines.append("the bridge has not reported the end; the recording may be incomplete") }
         return lines.map(DisplayText.escaped)

@@ -37,7 +37,7 @@ struct ReplayCommand: ClientCommand {
         let replay = try await load()
         guard let first = replay.events.first, let last = replay.events.last else { throw ReplayCommand.noEvents(file) }
         let announcement =
-            "publishing \(replay.events.count) events from \(TimeText.utc(first.unixMilliseconds)) to "
+            "publishing \(counted(replay.events.count, "event")) from \(TimeText.utc(first.unixMilliseconds)) to "
             + "\(TimeText.utc(last.unixMilliseconds)) below \(base); Ctrl-C ends it"
         let published = try await context.withSession { session throws(ClientFailure) in
             context.printer.write(.standardError, DisplayText.escaped(announcement))
