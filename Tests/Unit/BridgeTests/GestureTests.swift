@@ -55,6 +55,22 @@ struct GestureTests {
         #expect(scene.report(.gesture(.brushIn)).first?.contains(#""seq":3,"#) == true)
     }
 
+    @Test("of tags that were removed are remembered by number, those of the last 64 tags")
+    func manyRemoved() {
+        let scene = Scene(tags: [])
+        func gesture(of number: Int) -> Bool {
+            let entry = TagEntry(id: .known("t\(number)"), serial: "t\(number)")
+            scene.handle(.tagAdded(entry))
+            defer {
+                scene.handle(.tagRemoved(entry.id))
+                scene.wait(.seconds(2))
+            }
+            return scene.report(.gesture(.brushIn), of: entry.id).contains { $0.contains(#""seq":1,"#) }
+        }
+        #expect((0...64).allSatisfy(gesture))
+        #expect(gesture(of: 0) && !gesture(of: 64))
+    }
+
     @Test("are summarized at most once a second, the first time at once")
     func stats() {
         let scene = Scene.connected()

@@ -327,6 +327,24 @@ struct PeerBridgesTests {
         #expect(scene.results.map(\.error?.code) == (wasOffline ? ["tag_offline"] : []))
     }
 
+    @Test("concludes from a document that may be a retained one that a command of this connection was missed")
+    func storedSessionAfterCommand() {
+        let scene = Scene()
+        scene.send("bridge/zoo/info", Self.zooHasTag)
+        scene.send("bridge/zoo/state", "online")
+        scene.handle(.brokerDisconnected)
+        scene.wait(.seconds(1))
+        scene.handle(.brokerConnected)
+        scene.wait(.milliseconds(10))
+        scene.send("tag/003R/led/set", #"{"state":"ON","ttl_ms":0,"id":"a"}"#)
+        scene.wait(.milliseconds(300))
+        #expect(scene.results.isEmpty)
+        scene.send("bridge/zoo/state", "online")
+        scene.send(
+            "bridge/zoo/info", #"{"tags":["003R"],"connected":["003R"],"boot":"1","session":2,"missed_ms":1300}"#)
+        #expect(scene.results.map(\.error?.code) == ["tag_offline"])
+    }
+
     @Test("does not leave a command to a bridge that has missed it, when another one turns out to be dead")
     func missedByTheNext() {
         let scene = Scene()

@@ -70,7 +70,7 @@ extension BridgeState {
     mutating func brokerConnected(at now: Timestamp) -> [BridgeAction] {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)
-        peers.brokerConnected()
+        peers.brokerConnected(at: now.instant)
         watch?.brokerConnected(at: now.instant)
         let wereElsewhere = tagsElsewhere != nil
         // With discovery, they are cleared after the announcement without their entities.

@@ -105,6 +105,8 @@ struct PeerBridges: Sendable {
     private(set) var session = 1
     /// From the last message before the last of these interruptions until its end; nil if there was none.
     private(set) var missed: Duration?
+    /// When the connection to the broker was made; nil before the first one.
+    private var connectedAt: Instant?
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
     /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
@@ -183,7 +185,9 @@ struct PeerBridges: Sendable {
             change.missedSince = since
         } else if let missed = document?["missed_ms"]?.integer, missed >= 0 {
             // No command is kept for a day.
-            change.missedSince = now - .milliseconds(min(missed, 86_400_000)) + Self.headStart
+            let since = now - .milliseconds(min(missed, 86_400_000)) + Self.headStart
+            // A stored document comes before the commands of this connection.
+            change.missedSince = isProof ? since : max(since, connectedAt ?? now)
         }
         return change
     }
@@ -222,7 +226,8 @@ struct PeerBridges: Sendable {
     }
 
     /// The broker sends the stored messages again on a connection.
-    mutating func brokerConnected() {
+    mutating func brokerConnected(at now: Instant) {
+        connectedAt = now
         isOwnStateOnline = false
         claimedHere = []
         for name in peers.keys {

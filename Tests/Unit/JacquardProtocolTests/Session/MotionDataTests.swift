@@ -118,6 +118,13 @@ struct MotionDataTests {
         #expect(tag.lastRequest == .listModules())
     }
 
+    @Test("no more than a thousand notifications are kept until the response")
+    func manyEarly() {
+        var tag = tag(.sessions)
+        for _ in 0..<1_000 { #expect(tag.notify(.status(.lowStorage)) == []) }
+        #expect(tag.notify(.status(.lowStorage)) == [.emit(.motion(.status(.lowStorage)))])
+    }
+
     @Test("a notification that is read before the response is reported if the request fails")
     func earlyBeforeFailure() {
         var tag = tag(.sessions)
