@@ -26,9 +26,8 @@ struct AccessListTests {
 
     @Test("prints config/mosquitto/acl.conf, byte for byte")
     func delivered() throws {
-        let path = URL(filePath: "../../../config/mosquitto/acl.conf", relativeTo: URL(filePath: #filePath))
         let text = printed().lines(.standardOutput).map { $0 + "\n" }.joined()
-        #expect(text == (try String(contentsOf: path, encoding: .utf8)))
+        #expect(try GeneratedFile.text(of: "config/mosquitto/acl.conf", generated: text) == text)
     }
 
     @Test("prints the rules of one user for the topics of the configuration")

@@ -137,6 +137,22 @@ struct ConnectionPolicyTests {
         #expect(scene.takeActions().contains(.connect(.tag003R)))
     }
 
+    @Test("a tag that sleeps says in its connection how it wakes")
+    func wakes() {
+        let scene = Scene.announced()
+        scene.powerOn()
+        scene.report(.connection(TagConnection(state: .connected, attempt: 1)))
+        scene.send("tag/003R/sleep/set", #"{"wake_on_motion":true}"#)
+        scene.answer()
+        let lines = scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        #expect(
+            lines.contains {
+                $0.contains(
+                    #""why":"not connected, because it was sent to sleep. Touch it or move it; it advertises for one minute then""#
+                )
+            })
+    }
+
     @Test("a tag that stays disconnected is held, whatever its error, and one that sleeps or is on demand is not")
     func held() {
         let scene = Scene.announced()

@@ -41,11 +41,8 @@ extension MotionState {
     /// Handles a new connection of the tag, or the end of one.
     mutating func connectionChanged(in tag: Conditions) -> [Effect] {
         guard tag.isConnected else {
-            // A stream ends with its link, a recording goes on.
-            if stream != nil {
-                endStream()
-                status = nil
-            }
+            // A recording goes on.
+            if stream != nil { streamLost() }
             download?.interrupted(at: tag.now.instant)
             return [.publishState]
         }

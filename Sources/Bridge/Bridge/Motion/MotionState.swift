@@ -124,6 +124,12 @@ struct MotionState: Sendable {
         mode = .none
     }
 
+    /// Ends the stream with its link.
+    mutating func streamLost() {
+        endStream()
+        status = nil
+    }
+
     /// Handles a reported state of the module.
     mutating func reported(_ status: MotionModuleStatus) {
         module = status.module

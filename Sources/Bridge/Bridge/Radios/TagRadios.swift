@@ -46,8 +46,9 @@ struct TagRadios: Sendable {
     /// - Returns: whether to publish them now.
     mutating func received(_ receptions: [RadioReception], at now: Timestamp) -> Bool {
         let new = receptions.map { reception in
-            Row(
-                radio: reception.radio, rssi: reception.rssi, last: reception.age.map { now + (.zero - $0) },
+            let last = reception.age.map { now + (.zero - $0) }
+            return Row(
+                radio: reception.radio, rssi: reception.rssi, last: time(last, of: reception.radio),
                 isBonded: reception.isBonded)
         }
         guard new != rows else { return false }
@@ -59,6 +60,15 @@ struct TagRadios: Sendable {
         }
         return throttle.admits(at: now.instant)
     }
+
+    /// The time of a reception: that of the last report if it is the same reception. Its age is rounded.
+    private func time(_ new: Timestamp?, of radio: String) -> Timestamp? {
+        guard let new, let old = rows.first(where: { $0.radio == radio })?.last else { return new }
+        return max(new.instant - old.instant, old.instant - new.instant) <= Self.rounding ? old : new
+    }
+
+    /// The most by which two ages of one reception may differ.
+    private static let rounding = Duration.milliseconds(5)
 
     /// Returns whether receptions are to be published that were held back.
     mutating func isDue(at now: Instant) -> Bool { throttle.isDue(at: now) }

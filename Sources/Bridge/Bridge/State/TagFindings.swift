@@ -134,13 +134,16 @@ struct TagFindings {
         tag.link.failure.map { Finding(.link, .failed, "not connected: \($0.text)", remedies: [$0.code.hint]) }
     }
 
+    /// Why a tag that sleeps is not connected; nil if it does not sleep.
+    private var sleep: String? {
+        guard tag.link.intent.restsUntil != nil || tag.link.waitsForMotion || sleepingSince != nil else { return nil }
+        return "not connected, because " + (sleepingSince == nil ? "it was sent to sleep" : "it sleeps")
+    }
+
     private var noLink: Finding {
         guard policy.verdict != .failed else { return Finding(.link, .skipped, "not tried") }
         if let lastFailure { return lastFailure }
-        if tag.link.intent.restsUntil != nil || tag.link.waitsForMotion || sleepingSince != nil {
-            let reason = sleepingSince == nil ? "it was sent to sleep" : "it sleeps"
-            return Finding(.link, .ok, "not connected, because \(reason)")
-        }
+        if let sleep { return Finding(.link, .ok, sleep) }
         if tag.entry.connect == .onDemand, !tag.link.intent.isWanted {
             return Finding(.link, .ok, "not connected, because no command is waiting")
         }
@@ -160,6 +163,7 @@ struct TagFindings {
         if tag.lastSeen == nil, received.verdict == .failed { return received.sentence }
         if bond.verdict == .failed { return bond.sentence }
         if let lastFailure { return lastFailure.sentence }
+        if let sleep { return "\(sleep). \(TagAdvice.sleeps)" }
         return link.verdict == .warning ? nil : link.found
     }
 

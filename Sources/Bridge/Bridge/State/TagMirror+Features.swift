@@ -264,6 +264,13 @@ extension TagMirror {
         }
     }
 
+    /// Handles the end of the bridge: a stream ends with its link, a recording goes on.
+    mutating func motionStopped() -> [Publication] {
+        guard rareFacts.first?.motion?.stream != nil else { return [] }
+        motion.streamLost()
+        return motionPublications
+    }
+
     /// Whether the tag is known to have a motion sensor.
     var hasMotion: Bool { rareFacts.first?.motion?.isPresent ?? false }
 

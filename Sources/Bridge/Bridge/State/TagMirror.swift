@@ -450,7 +450,7 @@ extension TagMirror {
         link.stop(at: now)
         let forecast = loadChanged(at: now)
         storeBattery()
-        return slide + [availabilityFact, connectionFact(at: now)] + forecast
+        return slide + motionStopped() + [availabilityFact, connectionFact(at: now)] + forecast
     }
 
     /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.

@@ -310,6 +310,13 @@ struct MotionStreamTests {
         #expect(payload.dropFirst(16) == first.samples[...])
     }
 
+    @Test("a stream ends with the bridge")
+    func stop() {
+        let scene = scene(#"{"action":"stream"}"#)
+        let lines = scene.handle(.stopping)
+        #expect(lines.contains { $0.hasPrefix("jacquard/tag/003R/imu {") && $0.contains(#""mode":"none""#) })
+    }
+
     @Test("a stream ends by itself")
     func end() {
         let scene = scene(#"{"action":"stream","seconds":5}"#)

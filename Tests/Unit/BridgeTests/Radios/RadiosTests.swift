@@ -38,6 +38,19 @@ struct RadiosTests {
         #expect(scene.takeActions().count == 1)
     }
 
+    @Test("The age of a reception is rounded, which is no new reception")
+    func roundedAge() {
+        var radios = TagRadios()
+        func received(_ age: Duration, at now: Timestamp) -> Bool {
+            radios.received([RadioReception(radio: "hall", rssi: -61, age: age, isBonded: true)], at: now)
+        }
+        let begin = Scene.beginning
+        #expect(received(.milliseconds(100), at: begin))
+        #expect(!received(.milliseconds(20_101), at: begin + .seconds(20)))
+        #expect(radios.due == nil)
+        #expect(received(.milliseconds(100), at: begin + .seconds(40)))
+    }
+
     @Test("With one radio nothing is published about radios")
     func single() {
         let scene = Scene.connected()
