@@ -388,7 +388,7 @@ extension BridgeState {
         return foundFact + (discovery?.setFound(serials).map(Publication.init) ?? [])
     }
 
-    /// The same after a tag was added or removed; nothing if the latest scan has not found it.
+    /// The same after a tag was added; nothing if the latest scan has not found it.
     mutating func foundFacts(about serial: String) -> [Publication] { found.contains(serial) ? foundFacts() : [] }
 
     /// The number of connected tags.

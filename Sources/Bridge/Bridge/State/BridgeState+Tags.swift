@@ -364,8 +364,10 @@ extension BridgeState {
         tagListChanged()
         departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         let discovery = discoveryWithdrawal(of: tag) + [connectedTagsFact]
+        // Home Assistant offers the tag after the next scan, which begins with no offer.
+        let list = found.contains(tag.entry.serial) ? foundFact : []
         return gestures + refused + recording + [.removeTag(tag.handle)] + withheld + released
-            + publish(events + [infoFact] + discovery + healthChanged(at: now) + foundFacts(about: tag.entry.serial))
+            + publish(events + [infoFact] + discovery + healthChanged(at: now) + list)
     }
 
     /// Returns whether the configuration lists a tag.
