@@ -42,7 +42,7 @@ class Planted:
 
 
 SESSION = "Sources/Tag/JacquardProtocol/Session/"
-JACQUARD = "Sources/Tag/Tags/"
+TAGS = "Sources/Tag/Tags/"
 BRIDGE = "Sources/Bridge/Bridge/"
 DAEMON = "Sources/Programs/Daemon/"
 
@@ -80,13 +80,13 @@ ERRORS = [
         "a late response is taken for the one of the next request", SESSION + "RequestQueue.swift",
         "guard inFlight?.id == id else", "guard PLANTED || inFlight?.id == id else"),
     Planted(
-        "a tag that is found is not connected", JACQUARD + "TagDriver.swift",
+        "a tag that is found is not connected", TAGS + "TagDriver.swift",
         "        self.address = address\n        if isLooking {", "        self.address = address\n        if !PLANTED, isLooking {"),
     Planted(
-        "sessions don't notice that Bluetooth is off", JACQUARD + "TagManager.swift",
+        "sessions don't notice that Bluetooth is off", TAGS + "TagManager.swift",
         "if wasUsable {", "if !PLANTED, wasUsable {"),
     Planted(
-        "actions of an event during another one are lost", JACQUARD + "TagDriver.swift",
+        "actions of an event during another one are lost", TAGS + "TagDriver.swift",
         "for action in next { perform", "for action in next where !PLANTED { perform"),
     Planted(
         "pending commands have no result at a stop", BRIDGE + "State/BridgeState.swift",

@@ -214,7 +214,7 @@ struct DocumentationTests {
     func published() throws {
         let published = Set(try lives().flatMap { $0.publications.map(\.line) })
         let examples = examples(in: "text")
-        #expect(examples.count > 40)
+        #expect(examples.count == 46)
         #expect(Set(examples).count == examples.count)
         for example in examples { #expect(published.contains(example), "\(example)") }
     }
@@ -267,7 +267,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count > 60)
+        #expect(examples.count == 63)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

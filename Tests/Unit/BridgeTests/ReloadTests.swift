@@ -42,6 +42,7 @@ struct ReloadTests {
         #expect(!lines.contains { $0.contains("tag_forgotten") })
         #expect(scene.wait(.milliseconds(999)).isEmpty)
         let rest = scene.wait(.milliseconds(1))
+        #expect(rest.count == 15)
         let topics = scene.state.topics.tag(.tag003R)
         #expect(Set(rest).isSuperset(of: topics.retained.map { "\($0) " }))
         #expect(rest.allSatisfy { $0.hasPrefix("jacquard/tag/003R/") && $0.hasSuffix(" ") })

@@ -2,11 +2,11 @@ import Bluetooth
 import EventLoop
 import JacquardProtocol
 import TagStage
-import Tags
 import TestSupport
 import Testing
 
 @testable import Jacquard
+@testable import Tags
 
 @Suite("The stream of a connection")
 struct ConnectionStateTests {
@@ -164,6 +164,7 @@ struct ConnectionStateTests {
             #expect(handles.allSatisfy { TagHandle.ofInterface.contains($0.number) })
             #expect(handles.allSatisfy { stage.manager.identity(of: $0) == nil })
             #expect(stage.manager.tag(at: address) == nil && stage.jacquard.followers.isEmpty)
+            #expect(stage.manager.rows.isEmpty)
         }
     }
 }

@@ -70,8 +70,9 @@ struct PairRequest: BridgeRequest {
         if bridge.pairing.isPairing(entry.serial) {
             throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
         }
-        let adapter = bridge.stack.adapters?.first { $0.radio == radio && radio != nil }
-        if let radio, let adapter, adapter.state != .poweredOn {
+        if let radio, let adapter = bridge.stack.adapters?.first(where: { $0.radio == radio }),
+            adapter.state != .poweredOn
+        {
             throw CommandFailure(RequestError.radioUnavailable(text: "Radio \(radio) is \(adapter.state.text)"))
         }
     }

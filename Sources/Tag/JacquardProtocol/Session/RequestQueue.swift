@@ -56,11 +56,8 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
     mutating func next(
         at now: Instant, without isHeld: ((Purpose) -> Bool)? = nil
     ) -> (packet: [UInt8], purpose: Purpose)? {
-        guard inFlight == nil, !waiting.isEmpty else { return nil }
-        var place = 0
-        if let isHeld {
-            guard let first = waiting.firstIndex(where: { !isHeld($0.purpose) }) else { return nil }
-            place = first
+        guard inFlight == nil, let place = waiting.firstIndex(where: { isHeld?($0.purpose) != true }) else {
+            return nil
         }
         let entry = waiting.remove(at: place)
         // Every tag has a queue, which is usually empty: release the memory.
