@@ -39,6 +39,11 @@ public enum DisplayText {
 /// Returns a number with its noun: `1 session`, `3 sessions`.
 public func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
+/// Returns a number with its noun and verb: `1 event was`, `3 events were`.
+public func countedWere(_ count: Int, _ noun: String) -> String {
+    counted(count, noun) + (count == 1 ? " was" : " were")
+}
+
 extension String {
     /// The first part of a longer text and three dots: at most this many bytes before them.
     public func shortened(toBytes count: Int) -> String {

@@ -208,8 +208,8 @@ struct HealthTests {
     @Test(
         "a single loss is a problem",
         arguments: [
-            (Outbox.Losses(events: ["x": 1]), "1 events were lost"), (Outbox.Losses(results: 1), "1 results were lost"),
-            (Outbox.Losses(commands: 1), "1 commands were rejected"),
+            (Outbox.Losses(events: ["x": 1]), "1 event was lost"), (Outbox.Losses(results: 1), "1 result was lost"),
+            (Outbox.Losses(commands: 1), "1 command was rejected"),
         ])
     func singleLoss(losses: Outbox.Losses, text: String) {
         let scene = Scene()

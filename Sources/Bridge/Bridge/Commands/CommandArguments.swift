@@ -16,9 +16,30 @@ struct CommandArguments: Sendable {
         members = values.map { JSONMember(key: $0.key, value: $0.value) }
     }
 
-    /// Creates the single argument of a command that is a bare word; errors call it `payload`.
-    init(bareWord text: String) throws(CommandFailure) {
-        self.init(["payload": .string(try CommandPayload.singleWord(text))])
+    /// Reads the keys of a payload; a bare word is short for an object with one key.
+    ///
+    /// - Parameters:
+    ///   - payload: the payload.
+    ///   - key: the key whose value a bare word is.
+    /// - Throws: `invalid_json` for several words.
+    init(_ payload: CommandPayload, word key: String) throws(CommandFailure) {
+        try self.init(payload) { word throws(CommandFailure) in [key: .string(try CommandPayload.singleWord(word))] }
+    }
+
+    /// Reads the keys of a payload; a text is short for an object.
+    ///
+    /// - Parameters:
+    ///   - payload: the payload.
+    ///   - object: returns the object.
+    /// - Throws: what `object` throws.
+    init(
+        _ payload: CommandPayload, text object: (String) throws(CommandFailure) -> [String: JSONValue]
+    ) throws(CommandFailure) {
+        switch payload {
+        case .empty: self.init([:])
+        case .text(let text): self.init(try object(text))
+        case .object(let arguments): self = arguments
+        }
     }
 
     /// Reads the keys of a payload that must be an object or empty.

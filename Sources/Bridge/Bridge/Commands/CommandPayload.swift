@@ -53,6 +53,21 @@ enum CommandPayload: Sendable {
         return true
     }
 
+    /// Reads a word from a list, which is the whole payload or the value of a key. Errors call the former `payload`.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - words: the allowed words.
+    ///   - synonyms: further words that error texts don't list.
+    /// - Returns: the meaning; nil if there is no word.
+    /// - Throws: `invalid_argument` for another value, `invalid_json` for several words.
+    func word<Meaning>(
+        _ key: String, of words: [Word<Meaning>], synonyms: [Word<Meaning>] = []
+    ) throws(CommandFailure) -> Meaning? {
+        if case .object(let arguments) = self { return try arguments.word(key, of: words, synonyms: synonyms) }
+        return try CommandArguments(self, word: "payload").word("payload", of: words, synonyms: synonyms)
+    }
+
     /// Returns the bytes as text without spaces around it.
     private static func text(_ bytes: [UInt8]) throws(CommandFailure) -> String {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {

@@ -35,30 +35,19 @@ struct HapticSet: TagRequest {
     }
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        switch payload {
-        case .empty: pattern = try Self.required(nil)
-        case .text(let text):
-            let arguments = try CommandArguments(bareWord: text)
-            pattern = try Self.required(arguments.word("payload", of: Self.patterns, synonyms: Self.synonyms))
-        case .object(let arguments): pattern = try Self.pattern(arguments)
-        }
-    }
-
-    private static func pattern(_ arguments: CommandArguments) throws(CommandFailure) -> HapticPattern {
-        var pattern = try required(arguments.word("pattern", of: patterns, synonyms: synonyms))
+        let word = try payload.word("pattern", of: Self.patterns, synonyms: Self.synonyms)
+        let arguments = try CommandArguments(payload, word: "pattern")
+        var pattern = try CommandArguments.required(word, "pattern", mayBe: Self.patterns.listed())
         let onMilliseconds = try arguments.integer("on_ms", 0...UInt16.max)
         let offMilliseconds = try arguments.integer("off_ms", 0...UInt16.max)
         let amplitude = try arguments.integer("amplitude", 0...100 as ClosedRange<UInt8>)
         let plays = try arguments.integer("repeat", 1...256 as ClosedRange<UInt16>)
-        guard pattern.symbol != .halted else { return pattern }
-        pattern.onMilliseconds = onMilliseconds ?? pattern.onMilliseconds
-        pattern.offMilliseconds = offMilliseconds ?? pattern.offMilliseconds
-        pattern.maxAmplitudePercent = amplitude ?? pattern.maxAmplitudePercent
-        pattern.repeatNMinusOne = plays.map { UInt8(truncatingIfNeeded: $0 - 1) } ?? pattern.repeatNMinusOne
-        return pattern
-    }
-
-    private static func required(_ pattern: HapticPattern?) throws(CommandFailure) -> HapticPattern {
-        try CommandArguments.required(pattern, "pattern", mayBe: patterns.listed())
+        if pattern.symbol != .halted {
+            pattern.onMilliseconds = onMilliseconds ?? pattern.onMilliseconds
+            pattern.offMilliseconds = offMilliseconds ?? pattern.offMilliseconds
+            pattern.maxAmplitudePercent = amplitude ?? pattern.maxAmplitudePercent
+            pattern.repeatNMinusOne = plays.map { UInt8(truncatingIfNeeded: $0 - 1) } ?? pattern.repeatNMinusOne
+        }
+        self.pattern = pattern
     }
 }

@@ -11,17 +11,12 @@ struct LEDSet: TagRequest {
     private let arguments: LEDArguments
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let arguments: CommandArguments =
-            switch payload {
-            case .empty: CommandArguments([:])
-            case .text(let text): CommandArguments(try Self.object(for: try CommandPayload.singleWord(text)))
-            case .object(let arguments): arguments
-            }
-        self.arguments = try LEDArguments(arguments, in: context)
+        arguments = try LEDArguments(CommandArguments(payload, text: Self.object), in: context)
     }
 
     /// Returns the object that a bare word is short for.
-    private static func object(for word: String) throws(CommandFailure) -> [String: JSONValue] {
+    private static func object(for text: String) throws(CommandFailure) -> [String: JSONValue] {
+        let word = try CommandPayload.singleWord(text)
         switch word.lowercased() {
         case "on": return ["state": "ON"].mapValues(JSONValue.string)
         case "off": return ["state": "OFF"].mapValues(JSONValue.string)

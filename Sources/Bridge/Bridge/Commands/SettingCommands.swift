@@ -16,14 +16,9 @@ struct ConnectionSet: TagRequest {
     private static let words = [Word("connect", TagGoal.connected), Word("disconnect", .disconnected)]
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let goal: TagGoal? =
-            switch payload {
-            case .empty: nil
-            case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
-            case .object(let arguments): try arguments.word("connection", of: Self.words)
-            }
-        self.goal = try CommandArguments.required(goal, "connection", mayBe: Self.words.listed())
-        if self.goal == .connected, context.entry.connect == .never { throw context.entry.switchedOffFailure }
+        let word = try payload.word("connection", of: Self.words)
+        goal = try CommandArguments.required(word, "connection", mayBe: Self.words.listed())
+        if goal == .connected, context.entry.connect == .never { throw context.entry.switchedOffFailure }
     }
 
     func accepted(by tag: inout TagMirror) {
@@ -50,12 +45,7 @@ struct NameSet: TagRequest {
     private static let allowed = "1 to 21 bytes of UTF-8 without control characters"
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let arguments: CommandArguments =
-            switch payload {
-            case .empty: CommandArguments([:])
-            case .text(let text): CommandArguments(["name": .string(text)])
-            case .object(let arguments): arguments
-            }
+        let arguments = try CommandArguments(payload) { text in ["name": .string(text)] }
         let name = try arguments.text("name", mayBe: Self.allowed) { Self.isName($0) ? $0 : nil }
         newName = try CommandArguments.required(name, "name", mayBe: Self.allowed)
         guard newName != context.name else {
@@ -98,13 +88,7 @@ struct TouchModeSet: TagRequest {
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let idle = context.options.slide.idle
         let words = idle == nil ? Self.words : Self.words + Self.slide
-        let choice =
-            switch payload {
-            case .empty: nil as (mode: TouchMode, isSlide: Bool)?
-            case .text(let text):
-                try CommandArguments(bareWord: text).word("payload", of: words, synonyms: Self.slide)
-            case .object(let arguments): try arguments.word("touch_mode", of: words, synonyms: Self.slide)
-            }
+        let choice = try payload.word("touch_mode", of: words, synonyms: Self.slide)
         let (mode, isSlide) = try CommandArguments.required(choice, "touch_mode", mayBe: words.listed())
         if isSlide, idle == nil { throw .slideIsDisabled }
         self.mode = mode

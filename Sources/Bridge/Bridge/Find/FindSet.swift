@@ -17,16 +17,9 @@ struct FindSet: TagRequest {
     private static let words = [Word("start", true), Word("stop", false)]
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let isStart: Bool?
-        var seconds: UInt32?
-        switch payload {
-        case .empty: isStart = nil
-        case .text(let text): isStart = try CommandArguments(bareWord: text).word("payload", of: Self.words)
-        case .object(let arguments):
-            isStart = try arguments.word("find", of: Self.words)
-            seconds = try arguments.integer("for_s", Self.seconds)
-        }
-        let starts = try CommandArguments.required(isStart, "find", mayBe: Self.words.listed())
+        let word = try payload.word("find", of: Self.words)
+        let seconds = try CommandArguments(payload, word: "find").integer("for_s", Self.seconds)
+        let starts = try CommandArguments.required(word, "find", mayBe: Self.words.listed())
         duration = starts ? .seconds(Int64(seconds ?? Self.standardSeconds)) : nil
     }
 

@@ -77,12 +77,7 @@ struct MotionSet: TagRequest {
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let words = Action.allCases.map { Word($0.rawValue, $0) }
-        let arguments: CommandArguments =
-            switch payload {
-            case .empty: CommandArguments([:])
-            case .text(let text): CommandArguments(["action": .string(try CommandPayload.singleWord(text))])
-            case .object(let arguments): arguments
-            }
+        let arguments = try CommandArguments(payload, word: "action")
         let action = try CommandArguments.required(
             arguments.word("action", of: words), "action", mayBe: words.listed())
         idle = context.options.motion.idle

@@ -108,19 +108,11 @@ struct NotifySet: TagRequest {
         _ payload: CommandPayload, of signals: [Signal]
     ) throws(CommandFailure) -> Signal {
         let words = signals.map { Word($0.name, $0) }
-        switch payload {
-        case .empty: return try CommandArguments.required(nil, "signal", mayBe: words.listed())
-        case .text(let text):
-            return try CommandArguments.required(
-                CommandArguments(bareWord: text).word("payload", of: words), "signal", mayBe: words.listed())
-        case .object(let arguments):
-            if let signal = try arguments.word("signal", of: words) { return signal }
-            let message = try arguments.text("message", longest: CommandPayload.longest)
-            guard let message else { return try CommandArguments.required(nil, "signal", mayBe: words.listed()) }
-            let name = signals.contains { $0.name == message } ? message : Signal.defaultName
-            return try CommandArguments.required(
-                signals.first { $0.name == name }, "signal", mayBe: words.listed())
-        }
+        if let signal = try payload.word("signal", of: words) { return signal }
+        let message = try CommandArguments(payload, word: "signal").text("message", longest: CommandPayload.longest)
+        let name = message.map { text in signals.contains { $0.name == text } ? text : Signal.defaultName }
+        return try CommandArguments.required(
+            name.flatMap { name in signals.first { $0.name == name } }, "signal", mayBe: words.listed())
     }
 
     var command: TagCommand? {

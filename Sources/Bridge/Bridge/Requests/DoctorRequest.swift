@@ -16,12 +16,7 @@ struct DoctorRequest: BridgeRequest {
     var responseLimit: Duration { .seconds(5) }
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        let arguments =
-            switch payload {
-            case .empty: CommandArguments([:])
-            case .text(let text): CommandArguments(["tag": .string(try CommandPayload.singleWord(text))])
-            case .object(let arguments): arguments
-            }
+        let arguments = try CommandArguments(payload, word: "tag")
         guard let text = try arguments.text("tag", longest: TagID.longest) else {
             tag = nil
             return

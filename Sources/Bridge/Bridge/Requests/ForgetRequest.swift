@@ -14,12 +14,7 @@ struct ForgetRequest: BridgeRequest {
     private let tag: TagHandle
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        let arguments: CommandArguments =
-            switch payload {
-            case .empty: CommandArguments([:])
-            case .text(let text): CommandArguments(["id": .string(text)])
-            case .object(let arguments): arguments
-            }
+        let arguments = try CommandArguments(payload) { text in ["id": .string(text)] }
         let key = arguments["tag"] == nil ? "id" : "tag"
         let text = try arguments.text(key, longest: TagID.longest)
         let position = try bridge.tagPosition(CommandArguments.required(text, key, mayBe: "the id of a tag"))

@@ -24,7 +24,7 @@ struct PairRequest: BridgeRequest {
     var responseLimit: Duration { .seconds(seconds + 30) }
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        let arguments = try Self.arguments(payload)
+        let arguments = try CommandArguments(payload, word: "serial")
         let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
         guard let serial = id else { throw Self.missingSerial(bridge.seen.serials) }
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
@@ -36,15 +36,6 @@ struct PairRequest: BridgeRequest {
             throw CommandFailure(.invalidArgument, "\"check\" needs \"radio\", the radio whose bond is checked")
         }
         _ = try bridge.tagPosition(entry.id.text)
-    }
-
-    /// Reads the keys of the request; a bare word is the serial.
-    static func arguments(_ payload: CommandPayload) throws(CommandFailure) -> CommandArguments {
-        switch payload {
-        case .empty: CommandArguments([:])
-        case .text(let text): CommandArguments(["serial": .string(try CommandPayload.singleWord(text))])
-        case .object(let arguments): arguments
-        }
     }
 
     /// Returns the entry of the tag to pair; the configuration takes precedence.
@@ -143,8 +134,8 @@ struct PairRequest: BridgeRequest {
     static func refused(
         _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
     ) -> [BridgeAction] {
-        let serial = (try? arguments(payload).pairingSerial())?.text ?? bridge.pairing.requestSerial
-        return bridge.pairingRequested(.refused(failure, serial: serial), at: now)
+        let serial = try? CommandArguments(payload, word: "serial").pairingSerial()?.text
+        return bridge.pairingRequested(.refused(failure, serial: serial ?? bridge.pairing.requestSerial), at: now)
     }
 
     func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction] {
@@ -188,7 +179,7 @@ struct PairSerialRequest: BridgeRequest {
     private let serial: String?
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        serial = try PairRequest.arguments(payload).pairingSerial()?.text
+        serial = try CommandArguments(payload, word: "serial").pairingSerial()?.text
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {

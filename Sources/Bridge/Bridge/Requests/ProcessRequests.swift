@@ -32,13 +32,8 @@ struct LogLevelRequest: BridgeRequest {
     private static let words = LogLevel.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        let level: LogLevel? =
-            switch payload {
-            case .empty: nil
-            case .text(let text): try CommandArguments(bareWord: text).word("payload", of: Self.words)
-            case .object(let arguments): try arguments.word("level", of: Self.words)
-            }
-        self.level = try CommandArguments.required(level, "level", mayBe: Self.words.listed())
+        let word = try payload.word("level", of: Self.words)
+        level = try CommandArguments.required(word, "level", mayBe: Self.words.listed())
     }
 
     func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {

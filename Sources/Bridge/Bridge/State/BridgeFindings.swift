@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Text
 import Time
 
 /// The findings of the bridge for `request/doctor`.
@@ -99,7 +100,7 @@ extension BridgeFindings {
         let version = stack.protocolVersion.map { $0 == 5 ? " with MQTT 5" : " with MQTT 3.1.1" } ?? ""
         let node = stack.brokerNode.map { " to \($0)" } ?? ""
         let count = health.brokerReconnects
-        let reconnects = count == 0 ? "" : ", \(count) reconnects since the start"
+        let reconnects = count == 0 ? "" : ", \(counted(count, "reconnect")) since the start"
         return Finding(.broker, .ok, "connected\(version)\(node)\(reconnects)")
     }
 

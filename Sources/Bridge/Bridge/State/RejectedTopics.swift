@@ -1,4 +1,5 @@
 import JacquardProtocol
+import Text
 import Time
 
 /// The subscriptions and messages that the broker refuses.
@@ -102,13 +103,15 @@ struct LossCounters: Sendable {
     func problems(at now: Instant) -> [Problem] {
         [
             events.problem("", at: now) {
-                "\($0) events were lost since the start: the broker was disconnected too long"
+                "\(countedWere($0, "event")) lost since the start: the broker was disconnected too long"
             },
             results.problem("results", at: now) {
-                "\($0) results were lost since the start: the broker was disconnected too long"
+                "\(countedWere($0, "result")) lost since the start: the broker was disconnected too long"
             },
             commands.problem("commands", at: now) {
-                "\($0) commands were rejected since the start: they arrived faster than the broker accepts their results"
+                let why = "arrived faster than the broker accepts"
+                return "\(countedWere($0, "command")) rejected since the start: "
+                    + ($0 == 1 ? "it \(why) its result" : "they \(why) their results")
             },
         ].compactMap(\.self)
     }

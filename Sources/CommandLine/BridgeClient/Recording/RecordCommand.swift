@@ -114,7 +114,9 @@ extension RecordCommand {
             "\(file): \(counted(recording.records.count, "record")), "
                 + "\(counted(summary.exchanges.count, "request")) to the tag"
         ]
-        if recording.lost > 0 { lines.append("\(recording.lost) records were lost on the way from the bridge") }
+        if recording.lost > 0 {
+            lines.append("\(countedWere(recording.lost, "record")) lost on the way from the bridge")
+        }
         if end == nil { lines.append("the bridge has not reported the end; the recording may be incomplete") }
         return lines.map(DisplayText.escaped)
     }
