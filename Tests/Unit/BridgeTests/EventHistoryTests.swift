@@ -48,6 +48,7 @@ struct EventHistoryTests {
     @Test("has a line for each event of a tag, and for nothing else")
     func lines() {
         var history = EventHistory(base: "jacquard", hours: 24)
+        #expect(history.blockSpan == .seconds(3_600))
         history.add([
             gesture(1), fact("battery", #"{"level":87}"#), fact("battery/level", "87"),
             fact("gear", #"{"attached":false}"#), fact("connection", #"{"state":"connected"}"#),

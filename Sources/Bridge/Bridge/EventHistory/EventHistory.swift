@@ -36,7 +36,7 @@ public struct EventHistory: Sendable {
     /// Maximum number of full blocks that are not written.
     static let maxWaiting = 16
     /// A block spans at most this part of the retention.
-    public static let parts: Int64 = 24
+    private static let parts: Int64 = 24
     /// Facts are repeated from this number of blocks before they would be overwritten, a few in each block.
     private static let margin: UInt64 = 64
 
@@ -75,6 +75,11 @@ public struct EventHistory: Sendable {
         }
         writtenTags = self.tags
     }
+
+    /// The longest time that a block spans.
+    public var blockSpan: Duration { .milliseconds(span) }
+
+    private var span: Int64 { retention / Self.parts }
 
     // MARK: Entries
 
@@ -132,7 +137,7 @@ public struct EventHistory: Sendable {
     }
 
     private func isSpanOver(at time: Int64) -> Bool {
-        current.firstTime.map { time - $0 >= retention / Self.parts } ?? false
+        current.firstTime.map { time - $0 >= span } ?? false
     }
 
     private mutating func beginBlock(at time: Int64) -> Bool {

@@ -14,15 +14,20 @@ enum AtomicFile {
     ///   - mode: who may read it, whatever the process's mask takes away from new files.
     ///   - isDurable: whether file and name are on the disk when this returns.
     /// - Throws: ``FileError``; the old file is then as it was, and nothing is left beside it.
-    static func write(_ bytes: [UInt8], to path: String, mode: mode_t, isDurable: Bool) throws(FileError) {
+    static func write(
+        _ bytes: [UInt8], to path: String, mode: mode_t, isDurable: Bool = true
+    ) throws(FileError) {
         try checkReplaceable(path)
         let temporary = path + ".new"
         // Left by a process that was killed while writing.
         guard unlink(temporary) == 0 || errno == ENOENT else { throw FileError(errno) }
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(errno) }
         do throws(FileError) {
-            try fill(descriptor, bytes, mode, isDurable)
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+            try open(temporary, flags, mode: mode) { descriptor throws(FileError) in
+                guard fchmod(descriptor, mode) == 0 else { throw FileError(errno) }
+                try write(bytes, to: descriptor)
+                if isDurable { try sync(descriptor) }
+            }
             guard rename(temporary, path) == 0 else { throw FileError(errno) }
         } catch {
             // On a full disk, the incomplete file would remain.
@@ -31,7 +36,8 @@ enum AtomicFile {
         }
         guard isDurable else { return }
         // The rename is durable only after the folder is synced.
-        try sync(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        try open(folder, O_RDONLY | O_DIRECTORY, sync)
     }
 
     /// Refuses to replace a link, a FIFO or a device, which the user is unlikely to want.
@@ -44,14 +50,14 @@ enum AtomicFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(notRegular: status.st_mode) }
     }
 
-    /// Writes a new file and closes it.
-    private static func fill(
-        _ descriptor: Int32, _ bytes: [UInt8], _ mode: mode_t, _ isDurable: Bool
+    /// Opens a file, and closes it after it was used, also if that fails.
+    static func open(
+        _ path: String, _ flags: Int32, mode: mode_t = 0, _ use: (Int32) throws(FileError) -> Void
     ) throws(FileError) {
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw FileError(errno) }
         do throws(FileError) {
-            guard fchmod(descriptor, mode) == 0 else { throw FileError(errno) }
-            try write(bytes, to: descriptor)
-            guard !isDurable || fsync(descriptor) == 0 else { throw FileError(errno) }
+            try use(descriptor)
         } catch {
             close(descriptor)
             throw error
@@ -70,10 +76,8 @@ enum AtomicFile {
         }
     }
 
-    private static func sync(_ folder: String) throws(FileError) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError(errno) }
-        defer { close(descriptor) }
+    /// Waits until an open file is on the disk.
+    static func sync(_ descriptor: Int32) throws(FileError) {
         guard fsync(descriptor) == 0 else { throw FileError(errno) }
     }
 }

@@ -41,6 +41,9 @@ final class EventFile: Sendable {
     /// Number of events that were not recorded.
     var lost: Int { history.withLock { $0.lost } }
 
+    /// The longest time that a block of the file spans.
+    var blockSpan: Duration { history.withLock { $0.blockSpan } }
+
     /// Reads both files. Damaged ones are set aside.
     ///
     /// - Throws: ``FileError`` if one exists and cannot be read or set aside.
@@ -93,7 +96,7 @@ final class EventFile: Sendable {
             try folder.create()
             // First, so that a name in the file of events is never given to another tag.
             if let tags = changes.tags {
-                try AtomicFile.write(tags.bytes, to: tagsPath, mode: 0o600, isDurable: true)
+                try AtomicFile.write(tags.bytes, to: tagsPath, mode: 0o600)
             }
             try write(changes)
             history.written()
@@ -102,22 +105,16 @@ final class EventFile: Sendable {
 
     private func write(_ changes: EventHistory.Changes) throws(FileError) {
         guard !changes.blocks.isEmpty || !changes.erased.isEmpty else { return }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(errno) }
-        do throws(FileError) {
+        let (flags, mode) = (O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode_t(0o600))
+        try AtomicFile.open(path, flags, mode: mode) { descriptor throws(FileError) in
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw FileError(errno) }
             guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(notRegular: status.st_mode) }
-            guard fchmod(descriptor, 0o600) == 0 else { throw FileError(errno) }
+            guard fchmod(descriptor, mode) == 0 else { throw FileError(errno) }
             for block in changes.blocks { try Self.write(block.bytes, to: descriptor, at: block.offset) }
             let empty = [UInt8](repeating: 0, count: EventBlock.size)
             for offset in changes.erased { try Self.write(empty, to: descriptor, at: offset) }
-        } catch {
-            close(descriptor)
-            throw error
         }
-        // Network file systems may report a full disk only on close.
-        guard close(descriptor) == 0 else { throw FileError(errno) }
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int) throws(FileError) {

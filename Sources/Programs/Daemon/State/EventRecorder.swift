@@ -45,7 +45,7 @@ final class EventRecorder {
         self.log = log
         self.delay = delay
         prefix = settings.mqtt.baseTopic + "/tag/"
-        interval = .seconds(Int64(settings.record.hours) * 3_600 / EventHistory.parts)
+        interval = file.blockSpan
     }
 
     /// Reads the file and starts to record.

@@ -43,6 +43,7 @@ struct MotionFilePath: Sendable {
     /// `imu.folder`.
     let folder: String
     private let tagFolder: String
+    private static let appending = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
 
     /// - Parameters:
     ///   - folder: `imu.folder`.
@@ -71,7 +72,10 @@ struct MotionFilePath: Sendable {
         switch action {
         case .open(let session): return try open(session, most: most)
         case .append(let bytes, let session):
-            try append(bytes, to: partial(session))
+            // A file that is gone is not created again: its beginning would be missing.
+            try AtomicFile.open(partial(session), Self.appending) { file throws(FileError) in
+                try AtomicFile.write(bytes, to: file)
+            }
             return .written(bytes.count)
         case .finish(let session): return try finish(session, at: now)
         case .discard(let session):
@@ -89,7 +93,7 @@ struct MotionFilePath: Sendable {
             (count, checksum) = try measure(partial(session))
         } catch {
             guard error.isMissing else { throw error }
-            try append([], to: partial(session), creates: true)
+            try AtomicFile.open(partial(session), Self.appending | O_CREAT, mode: 0o640) { _ in }
         }
         let used = size
         guard used + Int(session.byteCount) - count <= most else {
@@ -115,20 +119,6 @@ struct MotionFilePath: Sendable {
         }
     }
 
-    /// A file that is gone is not created again: its beginning would be missing.
-    private func append(_ bytes: [UInt8], to path: String, creates: Bool = false) throws(FileError) {
-        let flags = O_WRONLY | (creates ? O_CREAT : 0) | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let descriptor = Glibc.open(path, flags, 0o640)
-        guard descriptor >= 0 else { throw FileError(errno) }
-        do throws(FileError) {
-            try AtomicFile.write(bytes, to: descriptor)
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        guard close(descriptor) == 0 else { throw FileError(errno) }
-    }
-
     /// Checks what is on the disk, syncs the file, gives it its name, and writes a description beside it.
     private func finish(_ session: StoredMotionSession, at now: Int64) throws(FileError) -> MotionFileEvent {
         let path = partial(session)
@@ -137,12 +127,7 @@ struct MotionFilePath: Sendable {
             unlink(path)
             return .failed("\(path) differs from the session of the tag, and was deleted")
         }
-        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError(errno) }
-        let isSynced = fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
-        guard isSynced else { throw FileError(code) }
+        try AtomicFile.open(path, O_RDONLY | O_NOFOLLOW, AtomicFile.sync)
         let base = "\(tagFolder)/\(now / 1000)-\(String(session.crc, radix: 16))"
         let document: JSONValue = [
             "session": .string(session.id.session), "group": .string(session.id.group),

@@ -36,7 +36,7 @@ struct StateFolder: Sendable {
     /// Reads the tags.
     func load() -> Contents {
         do throws(FileError) {
-            return parsed(try FileContents(path: file, limit: Self.sizeLimit, followsLinks: false).bytes)
+            return parsed(try bytes(of: file))
         } catch  where error.isMissing {
             return .tags([])
         } catch {
@@ -46,11 +46,14 @@ struct StateFolder: Sendable {
 
     /// The serials of the tags, read without changing anything; none if the file cannot be read.
     var knownSerials: [String] {
-        guard let contents = try? FileContents(path: file, limit: Self.sizeLimit, followsLinks: false),
-            let document = JSONValue(parsing: contents.bytes),
+        guard let bytes = try? bytes(of: file), let document = JSONValue(parsing: bytes),
             StoredTags.version(of: document) == StoredTags.version
         else { return [] }
         return StoredTags.read(document)?.tags.map(\.serial) ?? []
+    }
+
+    private func bytes(of file: String) throws(FileError) -> [UInt8] {
+        try FileContents(path: file, limit: Self.sizeLimit, followsLinks: false).bytes
     }
 
     private func parsed(_ bytes: [UInt8]) -> Contents {
@@ -88,7 +91,7 @@ struct StateFolder: Sendable {
     private func copyAside(_ bytes: [UInt8], of file: String) -> Result<String, FileError> {
         guard let kept = Self.unusedName(for: file) else { return .failure(FileError(EEXIST)) }
         do throws(FileError) {
-            try AtomicFile.write(bytes, to: kept, mode: 0o600, isDurable: true)
+            try AtomicFile.write(bytes, to: kept, mode: 0o600)
             return .success(kept)
         } catch {
             return .failure(error)
@@ -113,13 +116,8 @@ struct StateFolder: Sendable {
 
     /// Reads under which names the bridge has run; none when there is no file, or none that this release can read.
     func loadRuns() -> StoredRuns {
-        guard
-            let contents = try? FileContents(
-                path: path + "/" + Self.runsFileName, limit: Self.sizeLimit, followsLinks: false)
-        else {
-            return StoredRuns()
-        }
-        return JSONValue(parsing: contents.bytes).flatMap { StoredRuns($0) } ?? StoredRuns()
+        let bytes = try? bytes(of: path + "/" + Self.runsFileName)
+        return bytes.flatMap { JSONValue(parsing: $0) }.flatMap { StoredRuns($0) } ?? StoredRuns()
     }
 
     /// Writes under which names the bridge has run, as ``save(_:)-([StoredTag])`` writes the tags.
@@ -146,7 +144,7 @@ struct StateFolder: Sendable {
         let file = path + "/" + Self.batteryFileName
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try FileContents(path: file, limit: Self.sizeLimit, followsLinks: false).bytes
+            bytes = try self.bytes(of: file)
         } catch {
             return error.isMissing ? .batteries([]) : .unreadable(reason: error.reason)
         }
@@ -183,6 +181,6 @@ struct StateFolder: Sendable {
     private func write(_ bytes: [UInt8], to file: String) throws(FileError) {
         guard bytes.count < Self.sizeLimit else { throw FileError(EFBIG) }
         try create()
-        try AtomicFile.write(bytes + [UInt8(ascii: "\n")], to: file, mode: 0o600, isDurable: true)
+        try AtomicFile.write(bytes + [UInt8(ascii: "\n")], to: file, mode: 0o600)
     }
 }

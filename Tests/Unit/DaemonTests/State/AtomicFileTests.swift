@@ -86,6 +86,22 @@ struct AtomicFileTests {
         }
     }
 
+    @Test("is closed after an error")
+    func closed() async throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        var byte: UInt8 = 0
+        #expect(throws: FileError(EIO)) {
+            try AtomicFile.open(path, O_WRONLY | O_NONBLOCK) { _ throws(FileError) in
+                #expect(read(reader, &byte, 1) == -1)
+                throw FileError(EIO)
+            }
+        }
+        // A program that another test starts has the descriptor until its `exec`.
+        try await until("the end of the FIFO") { read(reader, &byte, 1) == 0 }
+    }
+
     @Test("does not wait for a FIFO with either name")
     func fifos() throws {
         #expect(mkfifo(path + ".new", 0o600) == 0)
