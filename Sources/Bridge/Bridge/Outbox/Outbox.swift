@@ -103,12 +103,9 @@ public struct Outbox: Sendable {
     /// Number of queued and unacknowledged messages.
     public var queued: Int { backlog.count + unacknowledged.count }
 
-    /// Whether ``takeLosses()`` returns any.
-    public var hasLosses: Bool { !backlog.losses.isEmpty }
-
     /// Returns the losses since the last call; ``BridgeEvent/messagesLost(_:)`` reports them.
     public mutating func takeLosses() -> Losses {
-        guard hasLosses else { return Losses() }
+        guard !backlog.losses.isEmpty else { return Losses() }
         lost.add(backlog.losses)
         var losses = backlog.takeLosses()
         losses.totalDropped = lost.total

@@ -48,7 +48,7 @@ final class MetricsWriter {
         timer.arm(after: settings.interval, accuracy: .seconds(1))
         guard !isWriting else { return }
         isWriting = true
-        limit.arm(after: FileError.patience, accuracy: .seconds(1))
+        limit.arm(after: FileError.patience)
         EventLoop.shared.begin { await self.write(self.text(), to: file) }
     }
 

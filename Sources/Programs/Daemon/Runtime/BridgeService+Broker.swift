@@ -31,7 +31,11 @@ extension BridgeService {
     /// Changes the outbox, and passes the resulting deliveries to the client. Each access to the outbox is checked at run
     /// time, and this is on the path of every gesture: there is one.
     func send(_ change: (inout Outbox) -> [Outbox.Delivery]) {
-        let (deliveries, isIntakeOpen) = Self.apply(change, to: &outbox)
+        send { (change(&$0), ()) }
+    }
+
+    private func send<Value>(_ change: (inout Outbox) -> ([Outbox.Delivery], Value)) -> Value {
+        let (deliveries, value, isIntakeOpen) = Self.apply(change, to: &outbox)
         for delivery in deliveries {
             do throws(MQTTError) {
                 try client.publish(delivery.publication.message, ticket: delivery.ticket ?? 0)
@@ -40,13 +44,14 @@ extension BridgeService {
             }
         }
         client.withholdsAcknowledgements = !isIntakeOpen
+        return value
     }
 
-    private static func apply(
-        _ change: (inout Outbox) -> [Outbox.Delivery], to outbox: inout Outbox
-    ) -> (deliveries: [Outbox.Delivery], isIntakeOpen: Bool) {
-        let deliveries = change(&outbox)
-        return (deliveries, outbox.intake == .open)
+    private static func apply<Value>(
+        _ change: (inout Outbox) -> ([Outbox.Delivery], Value), to outbox: inout Outbox
+    ) -> (deliveries: [Outbox.Delivery], value: Value, isIntakeOpen: Bool) {
+        let (deliveries, value) = change(&outbox)
+        return (deliveries, value, outbox.intake == .open)
     }
 
     private func received(_ message: MQTTMessage) {
@@ -85,7 +90,7 @@ extension BridgeService {
     /// Logs a warning for each topic of the bridge. A response topic chosen by a sender may be forbidden without one.
     private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError) {
         send { $0.refused(ticket, reason: error.reason, at: .now) }
-        reportLosses()
+        report(outbox.takeLosses())
         let variables: [Logger.Metadata] = [(.topic, topic.shortened), (.error, error.description)]
         guard !isChosenByRequester else { return log.debug("the broker refuses a response", variables) }
         log.warning("the broker refuses a message", variables)
@@ -93,14 +98,12 @@ extension BridgeService {
     }
 
     private func acknowledged(_ ticket: UInt64, _ reason: UInt8) {
-        var (hasLosses, isEmptied) = (false, false)
-        send { outbox in
+        let (losses, isEmptied) = send { outbox in
             let deliveries = outbox.acknowledged(ticket, reason: reason, at: .now)
-            (hasLosses, isEmptied) = (outbox.hasLosses, outbox.takeEmptied())
-            return deliveries
+            return (deliveries, (outbox.takeLosses(), outbox.takeEmptied()))
         }
         // A queued message may have expired.
-        if hasLosses { reportLosses() }
+        report(losses)
         if isEmptied { memoryIsUnused(after: .milliseconds(50)) }
     }
 
@@ -112,14 +115,14 @@ extension BridgeService {
         subscribe(to: bridge.subscriptions)
         if !session.isSessionPresent { handle(.brokerHasNoSession) }
         handle(.brokerConnected)
-        handle(.brokerProtocol(session.version == .v5 ? 5 : 4, node: session.node?.description))
-        let hasReasons = session.version == .v5
+        let isVersion5 = session.version == .v5
+        handle(.brokerProtocol(isVersion5 ? 5 : 4, node: session.node?.description))
         let receiveMaximum = client.receiveMaximum
         send {
             $0.connected(
-                receiveMaximum: receiveMaximum, hasReasons: hasReasons, isCluster: session.node != nil, at: .now)
+                receiveMaximum: receiveMaximum, hasReasons: isVersion5, isCluster: session.node != nil, at: .now)
         }
-        reportLosses()
+        report(outbox.takeLosses())
     }
 }
 

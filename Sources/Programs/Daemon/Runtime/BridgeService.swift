@@ -250,12 +250,11 @@ final class BridgeService {
 
     private func measure() {
         updateHealth()
-        reportLosses()
+        report(outbox.takeLosses())
         healthTimer.arm(at: .now + Self.healthInterval, accuracy: .seconds(5))
     }
 
-    func reportLosses() {
-        let losses = outbox.takeLosses()
+    func report(_ losses: Outbox.Losses) {
         guard !losses.isEmpty else { return }
         for topic in losses.closing {
             log.warning(

@@ -6,7 +6,7 @@ import Glibc
 enum ServiceNotification {
     /// Reports that the bridge is ready.
     static func ready() {
-        sd_notify(0, "READY=1")
+        notify("READY=1")
     }
 
     /// Reports a reload; ``ready()`` follows. Includes the time, which `Type=notify-reload` requires.
@@ -14,11 +14,15 @@ enum ServiceNotification {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-        sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
+        notify("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
     }
 
     /// Reports that the bridge is stopping.
     static func stopping() {
-        sd_notify(0, "STOPPING=1")
+        notify("STOPPING=1")
+    }
+
+    private static func notify(_ state: String) {
+        sd_notify(0, state)
     }
 }

@@ -21,8 +21,8 @@ struct TagLife {
         var connection = TagConnection(state: .disconnected, attempt: 0)
         /// When the connection was requested; nil while the tag is connected or should not be.
         var since: Instant?
-        /// The number of the last logged attempt.
-        var attempt = 0
+        /// The number of the last logged attempt; nil after a loss.
+        var attempt: Int?
         /// The last logged gear.
         var gear: String?
     }
@@ -73,7 +73,7 @@ struct TagLife {
                 let isFailure = connection.retryAt != nil || connection.isNextAttempt(after: former)
                 return isFailure ? Record(message: "connection failed", variables: variables) : nil
             }
-            tag.attempt = 0
+            tag.attempt = nil
             return Record(message: "connection lost", isChange: true, variables: variables)
         case .connecting, .initializing, .configuring:
             guard connection.attempt > 1, connection.attempt != tag.attempt else { return nil }

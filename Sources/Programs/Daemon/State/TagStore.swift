@@ -123,7 +123,7 @@ final class TagStore {
         // A change that could not be saved may have been reverted, so the file is correct again.
         guard tags != written else { return report(nil) }
         (isWriting, isUrgent) = (true, false)
-        limit.arm(after: FileError.patience, accuracy: .seconds(1))
+        limit.arm(after: FileError.patience)
         EventLoop.shared.begin { await self.write() }
     }
 
@@ -137,7 +137,7 @@ final class TagStore {
         report(error)
         guard error == nil else {
             // Changes during the write are written immediately: shutdown must not wait for the retry.
-            if tags == wanted { retry.arm(after: retryInterval, accuracy: .seconds(1)) } else { save() }
+            if tags == wanted { retry.arm(after: retryInterval) } else { save() }
             return endFinishingUnlessWriting()
         }
         written = wanted
