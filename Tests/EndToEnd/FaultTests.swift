@@ -18,6 +18,8 @@ struct FaultTests {
             }
             let result = try await world.command("jacquard/tag/0001/led/set", "flash")
             #expect(result["status"] as? String == "ok")
+            // Other bridges take over the commands that were lost with the session.
+            #expect(world.observer.document(World.bridge + "/info")["session"] as? Int == 2)
         }
     }
 

@@ -57,6 +57,9 @@ struct RadioTests {
             let last = world.observer.messages.lastIndex { $0.topic == Self.advertisement } ?? 0
             let end = try #require(world.observer.messages.lastIndex { $0.topic == Self.scan })
             #expect(last < end)
+            try await until("the adapter no longer scans") {
+                world.observer.latest(World.bridge + "/adapter")?.contains(#""discovering":false"#) == true
+            }
         }
     }
 

@@ -32,6 +32,12 @@ struct MotionFilesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/imu/003R").count == 2)
         let description = try String(contentsOfFile: file.dropLast(3) + "json", encoding: .utf8)
         #expect(description.contains(#""crc":"\#(String(Self.session.crc, radix: 16))""#), "\(description)")
+        #expect(description.hasSuffix("}\n"))
+        // The mask of the process may take some permissions of the group away.
+        for (path, mode) in [(scratch.path + "/imu", 0o700), (file, 0o600), (file.dropLast(3) + "json", 0o600)] {
+            let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? 0
+            #expect(found & 0o707 == mode, "\(path)")
+        }
     }
 
     @Test("are complete only with the bytes of the session: others are deleted, and a lost beginning is noticed")
@@ -77,6 +83,14 @@ struct MotionFilesTests {
             return
         }
         #expect(reason.hasSuffix("imu.most_mb does not allow the session"))
+        let opened = MotionFileEvent.opened(byteCount: 0, checksum: CRC16())
+        #expect(try path.perform(.open(Self.session), most: 6, at: 0) == opened)
+        // With the files of all tags.
+        try FileManager.default.createDirectory(
+            atPath: scratch.path + "/imu/0001", withIntermediateDirectories: false)
+        _ = try scratch.write("imu/0001/1-2.bin", "1234567890")
+        #expect(try path.perform(.open(Self.session), most: 15, at: 0) != opened)
+        #expect(try path.perform(.open(Self.session), most: 16, at: 0) == opened)
     }
 
     @Test("a link in place of the file is not followed")

@@ -1,4 +1,5 @@
 import Bluetooth
+import FoundationEssentials
 import JacquardProtocol
 import Testing
 
@@ -32,6 +33,37 @@ struct ConversionTests {
         ] as [(TagConnectionError, RequestError)])
     func requestErrors(error: TagConnectionError, expected: RequestError) {
         #expect(RequestError(error, .poweredOff) == expected)
+    }
+
+    @Test("say that a radio cannot be used if another one can")
+    func radioErrors() {
+        let error = RequestError(TagConnectionError(.bluetoothPowerOff, "hci1 is off"), .poweredOn)
+        #expect(error == .radioUnavailable(text: "hci1 is off"))
+    }
+
+    @Test("have the free links of an adapter, and whether another program uses it", arguments: [(6, 2), (9, 0)])
+    func adapters(connected: Int, free: Int) {
+        var adapter = Adapter(
+            id: "hci0", address: nil, state: .poweredOn, isDiscovering: false, connectedCount: connected)
+        #expect(AdapterFacts(adapter).freeLinks == nil && !AdapterFacts(adapter).isTaken)
+        adapter.linkLimit = 8
+        adapter.fault = AdapterFault(isTaken: true, text: "it is in use")
+        let facts = AdapterFacts(adapter)
+        #expect(facts.freeLinks == free && facts.isTaken && facts.error == "it is in use")
+    }
+
+    @Test("have four descriptors for each tag, and 25 for the bridge", arguments: [(28, false), (29, true)])
+    func descriptors(limit: UInt, isEnough: Bool) {
+        #expect((DescriptorLimit.complaint(about: limit, tags: 1) == nil) == isEnough)
+    }
+
+    @Test("have the resident memory of the process")
+    func memory() throws {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        let kilobytes = try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        // Other tests run at the same time.
+        #expect((kilobytes * 2 / 3...kilobytes * 3 / 2).contains(ProcessMeasurement.residentKilobytes))
     }
 
     @Test(

@@ -98,6 +98,14 @@ struct TagLifeTests {
         }
     }
 
+    @Test("reports no pause before an attempt whose time has come")
+    func overdue() {
+        var tag = Transcript()
+        _ = tag.state(.preparingToConnect)
+        let line = tag.state(.preparingToConnect, attempt: 2, Self.lost, retryIn: .seconds(-1))
+        #expect(line.hasSuffix("attempt=2 retry_in_ms=0"))
+    }
+
     @Test("has no line for each tag when Bluetooth is off")
     func bluetoothOff() throws {
         var tag = Transcript()

@@ -98,9 +98,17 @@ struct RunStoreTests {
         #expect(runs.instances.map(\.name) == (12..<20).reversed().map { "n\($0)" })
     }
 
+    @Test("are stored with the bonds of at most 64 proxies")
+    func mostBonds() throws {
+        let tag = try #require(BluetoothAddress("F0:00:00:00:00:01"))
+        var bonds = ProxyBonds()
+        for number in 10..<80 { bonds.set([tag], of: "n\(number)") }
+        #expect((10..<80).filter { !bonds.addresses(of: "n\($0)").isEmpty } == Array(16..<80))
+    }
+
     @Test(
         "are empty if the file is damaged or of another release",
-        arguments: ["", "{", #"{"version":2,"instances":[]}"#])
+        arguments: ["", "{", #"{"version":2,"instances":[{"name":"a","boots":[]}]}"#])
     func damaged(text: String) throws {
         let temporary = try ScratchFolder()
         _ = try temporary.write("runs.json", text)

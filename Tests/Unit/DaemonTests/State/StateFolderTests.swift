@@ -21,8 +21,21 @@ extension StoredTag {
 
 @Suite("State folder")
 struct StateFolderTests {
+    private static let longSerial = String(repeating: "3", count: 65)
+
     private func folder(_ scratch: ScratchFolder) -> StateFolder {
         StateFolder(option: scratch.path, environment: [:])
+    }
+
+    @Test("has the records of the bridge, with and without what may be missing")
+    func records() {
+        var record = TagRecord(id: "a", serial: "003R", history: BatteryHistory())
+        #expect(StoredTag(record, isPaired: true).record == record)
+        record.lastGear = .init(vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", name: "Jacket")
+        record.battery = .init(level: 42, isCharging: true, unixMilliseconds: 7)
+        record.presence = .init(state: "here", unixMilliseconds: 8)
+        (record.isHeld, record.isFindUsed, record.hasMotion, record.hasRadios) = (true, true, true, true)
+        #expect(StoredTag(record, isPaired: true).record == record)
     }
 
     @Test("is set by the option, the service manager, or an installed bridge")
@@ -100,7 +113,7 @@ struct StateFolderTests {
             let store = TagStore(folder(scratch), log: Logger("state", to: sink))
             await store.load()
             await store.finish(within: .seconds(60))
-            #expect(Array(store.tags.keys) == ["a"])
+            #expect(Array(store.tags.keys) == ["a"] && !store.isComplete)
             #expect(sink.records.count { $0.message == "a known tag's record is damaged" } == 8)
             #expect(sink.records.last?.line.contains("count=9") == true)
         }
@@ -114,8 +127,12 @@ struct StateFolderTests {
             ("", nil), (#","tomorrow":[1,{}]"#, nil), (#","battery":null"#, nil), (#","battery":{"level":42}"#, nil),
             (#","battery":{"level":101,"charging":true,"time_ms":7}"#, nil),
             (
-                #","battery":{"level":42,"charging":true,"time_ms":7,"volts":3}"#,
-                StoredTag.Battery(level: 42, charging: true, time: 7)
+                #","battery":{"level":100,"charging":true,"time_ms":7,"volts":3}"#,
+                StoredTag.Battery(level: 100, charging: true, time: 7)
+            ),
+            (
+                #","battery":{"level":0,"charging":false,"time_ms":7}"#,
+                StoredTag.Battery(level: 0, charging: false, time: 7)
             ),
         ]
         for (more, battery) in cases {
@@ -136,6 +153,8 @@ struct StateFolderTests {
         let inner = StateFolder(option: scratch.path + "/inner", environment: [:])
         try inner.save([.sample("a")])
         #expect(inner.load() == .tags([.sample("a")]))
+        let mode = try FileManager.default.attributesOfItem(atPath: inner.path)[.posixPermissions]
+        #expect(mode as? Int == 0o700)
     }
 
     @Test(
@@ -159,6 +178,10 @@ struct StateFolderTests {
         arguments: [
             ("{}", "number 2", nil, "serial is missing or not a string"),
             ("7", "number 2", nil, "it is not an object"),
+            (
+                #"{"serial":"\#(Self.longSerial)","held":false,"paired":true}"#, String(Self.longSerial.prefix(64)),
+                Self.longSerial, "id is missing or not allowed in a topic"
+            ),
             (
                 #"{"serial":"003R","id":"a/b","held":false,"paired":true}"#, "003R", "003R",
                 "id is missing or not allowed in a topic"
@@ -247,7 +270,7 @@ struct TagStoreTests {
             }
             let again = TagStore(folder, log: Logger("store", to: MemorySink()))
             await again.load()
-            #expect(again.tags["tag3"] == nil)
+            #expect(again.tags["tag3"] == nil && again.isComplete)
             #expect(again.tags["tag4"] == .sample("tag4"))
         }
     }
@@ -307,6 +330,17 @@ struct TagStoreTests {
             store.remember(.sample("c"))
             store.forget("a")
             try await until("a removal at once") { folder.load() == .tags([.sample("b"), .sample("c")]) }
+            // The first one begins a write, which ends before the next one.
+            store.forget("b")
+            store.forget("c")
+            try await until("a removal during a write") { folder.load() == .tags([]) }
+            await HelperThread.shared.run(.state) {}
+            var tag = StoredTag.sample("d")
+            tag.paired = false
+            store.remember(tag)
+            store.forget("a")
+            store.markPaired("d")
+            try await until("a bond during a write") { folder.load() == .tags([.sample("d")]) }
         }
     }
 
@@ -367,7 +401,19 @@ struct TagStoreTests {
             let store = TagStore(
                 StateFolder(option: scratch.path, environment: [:]), log: Logger("store", to: MemorySink()))
             await store.load()
-            #expect(store.failure?.reason == "version 2 of another release")
+            #expect(store.failure?.reason == "version 2 of another release" && !store.isComplete)
+        }
+    }
+
+    @Test("is not complete after a damaged file, which it names")
+    func damaged() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let file = try scratch.write("tags.json", "{")
+            let store = TagStore(
+                StateFolder(option: scratch.path, environment: [:]), log: Logger("store", to: MemorySink()))
+            await store.load()
+            #expect(!store.isComplete && store.damage == DamagedState(keptAs: file + ".damaged", records: []))
         }
     }
 

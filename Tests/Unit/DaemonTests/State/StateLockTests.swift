@@ -32,6 +32,8 @@ struct StateLockTests {
                 Issue.record("held twice")
                 return
             }
+            let mode = try FileManager.default.attributesOfItem(atPath: scratch.path + "/state/lock")[.posixPermissions]
+            #expect(mode as? Int == 0o600)
             first = nil
             try await isFree(folder(scratch))
         }
