@@ -57,6 +57,19 @@ struct BrokerRefusalTests {
         }
     }
 
+    @Test("messages above a size, which it has announced, loses only these, named in log and health")
+    func size() async throws {
+        // The discovery documents are larger.
+        try await inWorld(WorldPlan(broker: ["max_packet_size 2000"])) { world in
+            try await world.connected()
+            try await world.logs("the broker refuses a message topic=homeassistant/device/")
+            try await until("the problem") { world.problems == ["broker_refuses"] }
+            try await world.isOfUse()
+            let health = try await world.succeeds("\(World.bridge)/request/health")
+            #expect(health["broker_reconnects"] as? Int == 0)
+        }
+    }
+
     @Test("commands still receives facts and gestures")
     func subscription() async throws {
         let folder = try ScratchFolder()

@@ -20,6 +20,8 @@ struct FaultTests {
             #expect(result["status"] as? String == "ok")
             // Other bridges take over the commands that were lost with the session.
             #expect(world.observer.document(World.bridge + "/info")["session"] as? Int == 2)
+            let health = try await world.succeeds(World.bridge + "/request/health")
+            #expect(health["broker_reconnects"] as? Int == 1)
         }
     }
 

@@ -103,6 +103,7 @@ struct ServiceContractTests {
             try await world.connected()
             try await world.succeeds("jacquard/tag/0001/connection/set", "disconnect")
             try await until("the state file") { try world.stored("0001")?["held"] as? Bool == true }
+            #expect(try world.stored("0001")?["paired"] as? Bool == false)
             let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
             let first = try #require(lines.firstIndex { $0.contains("/tags.json.new\"") && $0.contains("openat(") })
             // The calls of one thread, from the first file on.

@@ -77,6 +77,7 @@ struct RadiosTests {
             try await world.simulate("move 0001 50,0")
             try await until("the missing bond", within: .seconds(30)) { world.problems == ["no_bond_here"] }
             #expect(!world.isConnected("0001"))
+            try await world.logs("received by radios without a bond only tag=0001 radio=loft")
             try await world.succeeds(World.bridge + "/request/pair", #"{"serial":"0001","radio":"loft"}"#)
             try await until("the link by the loft") { world.radio == "loft" && world.isConnected("0001") }
             try await until("no problem") { world.problems.isEmpty }

@@ -168,13 +168,21 @@ struct ReloadTests {
             let socket = try NotifySocket(in: world.folder.path)
             try await world.stopAndStartDaemon(with: ["NOTIFY_SOCKET": socket.path])
             try await until("it is ready") { socket.received.contains("READY=1") }
+            let before = Self.monotonicMicroseconds
             world.daemon.signal(SIGHUP)
             try await until("it is ready again") { socket.received.filter { $0 == "READY=1" }.count == 2 }
+            let after = Self.monotonicMicroseconds
             let reloading = try #require(socket.received.first { $0.hasPrefix("RELOADING=1\n") })
             let time = try #require(
                 reloading.split(separator: "\n").last?.split(separator: "=").last.flatMap { UInt64($0) })
-            #expect(reloading.contains("MONOTONIC_USEC=") && time > 0)
+            #expect(reloading.contains("MONOTONIC_USEC=") && (before...after).contains(time))
         }
+    }
+
+    private static var monotonicMicroseconds: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec * 1_000_000 + time.tv_nsec / 1_000)
     }
 
     @Test("has no effect during shutdown")

@@ -117,6 +117,7 @@ struct RestartTests {
                 let gesture = world.observer.document("jacquard/tag/0001/gesture")
                 #expect(gesture["seq"] as? Int == 1)
                 let boot = try #require(gesture["boot"] as? String)
+                #expect(boot.wholeMatch(of: /[1-9a-f][0-9a-f]{3}/) != nil)
                 #expect(world.observer.document(World.bridge + "/info")["boot"] as? String == boot)
                 boots.insert(boot)
                 try await world.stopAndStartDaemon()

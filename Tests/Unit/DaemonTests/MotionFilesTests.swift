@@ -93,6 +93,24 @@ struct MotionFilesTests {
         #expect(try path.perform(.open(Self.session), most: 16, at: 0) == opened)
     }
 
+    @Test("are limited by imu.most_mb, and need imu.folder", arguments: [(0, false), (1, true)])
+    func options(surplus: UInt32, isRefused: Bool) async throws {
+        let scratch = try ScratchFolder()
+        let session = StoredMotionSession(id: MotionSessionID(session: "walk"), byteCount: (1 << 20) + surplus, crc: 0)
+        var options = MotionOptions()
+        options.most = 1
+        func event() async throws -> MotionFileEvent {
+            try await onLoop { [options] in
+                await withCheckedContinuation { continuation in
+                    MotionFiles().perform(.open(session), of: "003R", options) { continuation.resume(returning: $0) }
+                }
+            }
+        }
+        #expect(try await event() == .failed("imu.folder is no longer set"))
+        options.folder = scratch.path + "/imu"
+        #expect((try await event() != .opened(byteCount: 0, checksum: CRC16())) == isRefused)
+    }
+
     @Test("a link in place of the file is not followed")
     func link() throws {
         let scratch = try ScratchFolder()

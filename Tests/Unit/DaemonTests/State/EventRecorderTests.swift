@@ -25,11 +25,11 @@ struct EventRecorderTests {
 
     @LoopActor
     private static func start(
-        _ scratch: ScratchFolder, hours: Int = 24, sink: MemorySink = MemorySink()
+        _ scratch: ScratchFolder, hours: Int = 24, delay: Duration = .milliseconds(5), sink: MemorySink = MemorySink()
     ) async -> EventRecorder? {
         let folder = StateFolder(option: scratch.path, environment: [:])
         return await EventRecorder.start(
-            settings(hours: hours), folder, delay: .milliseconds(5), log: Logger("state", to: sink))
+            settings(hours: hours), folder, delay: delay, log: Logger("state", to: sink))
     }
 
     private static func blocks(_ scratch: ScratchFolder) -> EventBlocks {
@@ -77,6 +77,23 @@ struct EventRecorderTests {
             try await until("the event is in the file") { Self.events(scratch).count == 1 }
             for number in 2...200 { recorder.record(Self.gesture(number), at: .now) }
             try await until("all are in the file") { Self.events(scratch).count == 200 }
+        }
+    }
+
+    @Test("writes a batch of 64 KiB without delay")
+    func batch() async throws {
+        let (scratch, other) = (try ScratchFolder(), try ScratchFolder())
+        try await onLoop {
+            let recorder = try #require(await Self.start(scratch, delay: .seconds(3_600)))
+            let prompt = try #require(await Self.start(other))
+            // Of at least 200 bytes each.
+            for number in 0..<200 { recorder.record(Self.gesture(number), at: .now) }
+            // Written after what the first one would have written at once.
+            prompt.record(Self.gesture(0), at: .now)
+            try await until("the other file") { Self.events(other).count == 1 }
+            #expect(Self.events(scratch).isEmpty)
+            for number in 200..<400 { recorder.record(Self.gesture(number), at: .now) }
+            try await until("all are in the file") { Self.events(scratch).count == 400 }
         }
     }
 
