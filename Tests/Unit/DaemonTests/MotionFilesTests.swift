@@ -21,10 +21,9 @@ struct MotionFilesTests {
         #expect(
             try path.perform(.open(Self.session), most: Self.most, at: 0) == .opened(byteCount: 0, checksum: CRC16()))
         #expect(try path.perform(.append([1, 2, 3], Self.session), most: Self.most, at: 0) == .written(3))
-        var checksum = CRC16()
-        checksum.add([1, 2, 3])
         #expect(
-            try path.perform(.open(Self.session), most: Self.most, at: 0) == .opened(byteCount: 3, checksum: checksum))
+            try path.perform(.open(Self.session), most: Self.most, at: 0)
+                == .opened(byteCount: 3, checksum: checksum([1, 2, 3])))
         _ = try path.perform(.append([4, 5, 6], Self.session), most: Self.most, at: 0)
         let file = scratch.path + "/imu/003R/1795169702-\(String(Self.session.crc, radix: 16)).bin"
         #expect(try path.perform(.finish(Self.session), most: Self.most, at: 1_795_169_702_114) == .finished(file))
@@ -55,6 +54,10 @@ struct MotionFilesTests {
             return
         }
         #expect(reason.hasSuffix("differs from the session of the tag, and was deleted"))
+        #expect(try files().isEmpty)
+        _ = try path.perform(.open(Self.session), most: Self.most, at: 0)
+        #expect(try files().count == 1)
+        #expect(try path.perform(.discard(Self.session), most: Self.most, at: 0) == nil)
         #expect(try files().isEmpty)
         // Somebody has deleted it, or imu.folder has changed.
         #expect(throws: FileError.self) { try path.perform(.append([4, 5, 6], Self.session), most: Self.most, at: 0) }
@@ -93,6 +96,12 @@ struct MotionFilesTests {
         #expect(try path.perform(.open(Self.session), most: 16, at: 0) == opened)
     }
 
+    private func checksum(_ bytes: [UInt8]) -> CRC16 {
+        var checksum = CRC16()
+        checksum.add(bytes)
+        return checksum
+    }
+
     @Test("are limited by imu.most_mb, and need imu.folder", arguments: [(0, false), (1, true)])
     func options(surplus: UInt32, isRefused: Bool) async throws {
         let scratch = try ScratchFolder()
@@ -109,6 +118,10 @@ struct MotionFilesTests {
         #expect(try await event() == .failed("imu.folder is no longer set"))
         options.folder = scratch.path + "/imu"
         #expect((try await event() != .opened(byteCount: 0, checksum: CRC16())) == isRefused)
+        let bytes = [UInt8](repeating: 7, count: 100_000)
+        let path = MotionFilePath(folder: scratch.path + "/imu", tag: "003R")
+        _ = try path.perform(.append(bytes, session), most: 1 << 20, at: 0)
+        #expect((try await event() != .opened(byteCount: bytes.count, checksum: checksum(bytes))) == isRefused)
     }
 
     @Test("a link in place of the file is not followed")

@@ -72,6 +72,8 @@ struct TagLifeTests {
         #expect(tag.state(.connecting(step: 0), attempt: 3) == "retrying attempt=3")
         tag.wait(.seconds(4))
         #expect(tag.state(.connected, attempt: 3) == "!connected after_ms=4500 attempt=3")
+        _ = tag.state(.preparingToConnect, attempt: 1, Self.lost)
+        #expect(tag.state(.connecting(step: 0), attempt: 3) == "retrying attempt=3", "after another loss")
     }
 
     @Test("ends with a line for a requested disconnection of a connected tag, and without one before that")
