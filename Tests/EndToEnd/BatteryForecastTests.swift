@@ -26,7 +26,6 @@ struct BatteryForecastTests {
             try await world.simulate("battery 0001 60")
             try world.restartDaemon()
             try await until("a forecast") { world.observer.document(Self.topic)["empty"] is String }
-            let forecast = try #require(world.observer.latest(Self.topic))
             let document = world.observer.document(Self.topic)
             let times = try ["earliest", "empty", "latest"].map { key in
                 try #require((document[key] as? String).flatMap { try? Date($0, strategy: Self.format) })
@@ -36,7 +35,10 @@ struct BatteryForecastTests {
             #expect((71.0...75).contains(times[1].timeIntervalSinceNow / 3_600))
             #expect(document["basis"] as? String == "1.5 days, 7 points")
             try await world.stopAndStartDaemon()
-            try await until("the same forecast after a restart") { world.observer.latest(Self.topic) == forecast }
+            // Its times are whole hours, and may be others by now.
+            try await until("the forecast from as many data after a restart") {
+                world.observer.document(Self.topic)["basis"] as? String == "1.5 days, 7 points"
+            }
             try await world.simulate("battery 0001 60 charging")
             try await until("none while it is charged") { world.observer.latest(Self.topic) == Self.unknown }
             try await world.succeeds(World.bridge + "/request/forget", #"{"id":"0001"}"#)

@@ -5,9 +5,13 @@ import Testing
 
 @Suite("The command line")
 struct CommandLineTests {
-    private func run(_ arguments: [String]) async throws -> (status: Int32?, printed: String) {
+    private static let path = Program.buildFolder + "/jacquard2mqtt"
+
+    private func run(
+        _ arguments: [String], by path: String = Self.path
+    ) async throws -> (status: Int32?, printed: String) {
         try await onLoop {
-            let program = try Program(Program.buildFolder + "/jacquard2mqtt", arguments)
+            let program = try Program(path, arguments)
             try await until("the end of \(arguments)") { program.hasEnded }
             return (program.exitStatus, program.printed)
         }
@@ -33,6 +37,13 @@ struct CommandLineTests {
         let ended = try await run(arguments)
         #expect(ended.status == 2)
         #expect(!ended.printed.isEmpty)
+    }
+
+    @Test("says that its output is lost, whatever its exit code", arguments: [("--version", 1), ("fly --json", 2)])
+    func fullDisk(words: String, status: Int32) async throws {
+        let ended = try await run(["-c", "\(Self.path) \(words) > /dev/full"], by: "/bin/sh")
+        #expect(ended.status == status)
+        #expect(ended.printed.contains("standard output cannot be written: No space left on device"))
     }
 
     @Test("reports every error of a configuration, with line and key")

@@ -113,12 +113,14 @@ extension ShellCompletion {
     private var printsWords: Bool { commands.flatMap(\.operands).contains { $0.completion.isPrinted } }
 
     /// A function that offers the lines that the program prints. They come from the network, so the shell does not expand
-    /// them.
+    /// them. The file of `--config` is as it was typed: the function takes its quotation marks away, and expands `~/`.
     private var bashPrinter: [String] {
         [
-            "\(function)_print() {", "    local -a config=()", "    local i",
-            "    for ((i = 2; i < cword - 1; i++)); do",
-            "        [[ ${words[i]} == --config ]] && config=(--config \"${words[i + 1]}\")", "    done",
+            "\(function)_print() {", "    local -a config=()", "    local i file",
+            "    for ((i = 2; i < cword; i++)); do", "        case ${words[i]} in",
+            "            --config) ((i + 1 < cword)) || continue; file=${words[i + 1]} ;;",
+            "            --config=*) file=${words[i]#*=} ;;", "            *) continue ;;", "        esac",
+            #"        file=${file//[\"\'\\]/}"#, #"        config=(--config "${file/#\~\//$HOME/}")"#, "    done",
             #"    mapfile -t COMPREPLY < <("${words[0]}" "$@" "${config[@]}" -- "$cur" 2>/dev/null)"#, "}", "",
         ]
     }
@@ -217,8 +219,11 @@ extension ShellCompletion {
     /// As for bash. `_arguments` passes options for `compadd` behind the words.
     private var zshPrinter: [String] {
         [
-            "\(function)_print() {", "    local -a config lines", "    local i=${words[(I)--config]}",
-            "    (( i > 0 && i + 1 < CURRENT )) && config=(--config ${(Q)words[i + 1]})",
+            "\(function)_print() {", "    local -a config lines", "    local i file",
+            "    for ((i = 2; i < CURRENT; i++)); do", "        case ${words[i]} in",
+            "            --config) ((i + 1 < CURRENT)) || continue; file=${(Q)words[i + 1]} ;;",
+            "            --config=*) file=${(Q)words[i]#*=} ;;", "            *) continue ;;", "        esac",
+            #"        config=(--config "${file/#\~\//$HOME/}")"#, "    done",
             #"    lines=(${(f)"$(\#(program.name) $1 $2 $config -- $PREFIX 2>/dev/null)"})"#,
             "    compadd -a lines", "}", "",
         ]

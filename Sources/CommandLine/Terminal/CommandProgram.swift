@@ -32,10 +32,10 @@ public enum CommandProgram {
     public static func main(_ table: CommandTable<any CommandAction>) -> Never {
         let code = run(table)
         let lost = OutputChannel.lost.load(ordering: .relaxed)
-        guard code == .done, lost != 0 else { exit(code.rawValue) }
+        guard lost != 0 else { exit(code.rawValue) }
         let reason = String(cString: strerror(lost))
         OutputChannel.standardError.write("\(table.program.name): standard output cannot be written: \(reason)")
-        exit(ExitCode.failed.rawValue)
+        exit((code == .done ? .failed : code).rawValue)
     }
 
     /// Performs the command line of the process. The standard library would replace bytes that are no UTF-8.

@@ -100,9 +100,9 @@ struct ConfigurationFileTests {
     }
 
     @Test(
-        "a password file is relative to the configuration's folder, and its newline is removed",
+        "a password file is relative to the configuration's folder; its byte order mark and newline are removed",
         arguments: [
-            "secret", "secret\n", "secret\r\n",
+            "secret", "secret\n", "secret\r\n", "\u{FEFF}secret\r\n",
         ])
     func passwordFile(text: String) throws {
         try folder.write(text, to: "password")

@@ -14,6 +14,7 @@ struct BashCompletionTests {
 
     /// The program, which prints its arguments as one line.
     private static let program = #"""
+        HOME=/home/ada
         jacquard2mqtt() { echo "$*"; }
         """#
 
@@ -23,6 +24,9 @@ struct BashCompletionTests {
             ("led ", "complete tags -- "), ("led 00", "complete tags -- 00"), ("led 0001,", "complete tags -- 0001,"),
             ("led --pattern solid 00", "complete tags -- 00"), ("why ", "complete tag -- "),
             ("led --config a.yaml 00", "complete tags --config a.yaml -- 00"),
+            ("led --config=a.yaml 00", "complete tags --config a.yaml -- 00"),
+            (#"led --config "a\.yaml" 00"#, "complete tags --config a.yaml -- 00"),
+            ("led --config ~/a.yaml 00", "complete tags --config /home/ada/a.yaml -- 00"),
             ("--config a.yaml led 00", "complete tags --config a.yaml -- 00"),
             ("--config a.yaml led --pattern solid 00", "complete tags --config a.yaml -- 00"),
             ("battery --json $(false)", "complete tags -- $(false)"), ("battery 0001 --j", "--json"),

@@ -18,8 +18,10 @@ struct PasswordFile {
     func read(_ path: String) throws(Rejection) -> Secret {
         let contents = try contents(of: path)
         guard let text = String(validating: contents.bytes, as: UTF8.self) else { throw Rejection("is not UTF-8 text") }
+        // Editors of Windows write a byte order mark; it is accepted in the configuration as well.
+        let password = text.first == "\u{FEFF}" ? text.dropFirst() : text[...]
         // "\r\n" is one character of Swift.
-        let line = text.last?.isNewline == true ? text.dropLast() : text[...]
+        let line = password.last?.isNewline == true ? password.dropLast() : password
         guard !line.isEmpty else { throw Rejection("is an empty file") }
         guard !line.contains(where: \.isNewline) else { throw Rejection("holds more than one line") }
         guard !line.utf8.contains(where: ASCII.isControl) else { throw Rejection("holds a control character") }
