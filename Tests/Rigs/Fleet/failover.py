@@ -221,16 +221,19 @@ class Rig:
         times["returned"] = round(time.monotonic() - returned, 2)
         last, last_command = min(self.observers[number].last() for number in survivors), len(self.sent)
         expired = self.expired(survivors, last) - expired
-        boots = {boot for observer in self.observers for boot, _ in list(observer.gestures)}
-        unseen = [
-            seq for seq in range(first + 1, last + 1)
-            if not any((boot, seq) in self.observers[number].gestures for boot in boots for number in survivors)]
+        unseen = [seq for seq in range(first + 1, last + 1) if not self.is_delivered(seq)]
         acknowledged = self.acknowledged(unseen) if len(unseen) > expired else 0
         return {
             "acknowledged": acknowledged,
             "failure": failure, "failed_at": failed_at, "node": node, "of_bridge": is_own, "survivors": survivors, "first": first, "last": last,
             "expired": expired, "first_command": first_command, "last_command": last_command, **times,
         }
+
+    def is_delivered(self, sequence: int) -> bool:
+        """Whether an observer has received a gesture, be it that of the node that failed."""
+        # While that node runs, its observer may be the only one: when a subscriber's acknowledgement reaches a server
+        # before the message itself, NATS before 2.9.16 deletes the message for all other subscribers.
+        return any(sequence in observer.arrivals for observer in self.observers)
 
     def acknowledged(self, sequences: list[int]) -> int:
         """How many of the latest of some gestures the broker has acknowledged, by the bridge's traces."""
@@ -253,9 +256,9 @@ class Rig:
         counts = [
             [sum(len(gestures.get((boot, seq), [])) for boot in boots) for gestures in seen]
             for seq in range(result["first"] + 1, result["last"] + 1)]
-        # A gesture that one node has delivered was published; the other node has lost it.
+        # A gesture that one node has delivered was published; the other nodes have lost it.
         # One that was delivered and not acknowledged before it expired counts as expired, too.
-        unseen = [result["first"] + 1 + number for number, row in enumerate(counts) if not any(row)]
+        unseen = [seq for seq in range(result["first"] + 1, result["last"] + 1) if not self.is_delivered(seq)]
         result["lost"] = max(0, len(unseen) - result["expired"])
         # A cluster that ends sessions may do so to all subscribers at once.
         survivors = [self.observers[number] for number in result["survivors"]]
@@ -263,7 +266,7 @@ class Rig:
             all(observer.missed(sequence) for observer in survivors) for sequence in unseen)
         result["unheard"] = min(result["lost"], unheard)
         result["lost"] -= result["unheard"]
-        result["lost_at_one_node"] = sum(any(row) and not all(row) for row in counts)
+        result["lost_at_one_node"] = sum(not all(row) for row in counts) - len(unseen)
         # QoS 1 delivers at least once: what was not acknowledged is sent again, byte for byte.
         result["repeated_gestures"] = sum(max(row) > 1 for row in counts)
         result["doubled"] = sum(
