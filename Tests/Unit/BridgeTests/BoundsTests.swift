@@ -214,7 +214,7 @@ struct BoundsTests {
 
     @Test("at most 1,000 tags are known by pairing; known tags can be paired again")
     func pairedTags() {
-        let tags = (0..<1_000).map { TagEntry(id: .known("\($0)"), serial: "\($0)") }
+        let tags = (0..<1_000).map { TagEntry(id: .known("\($0 + 1_000)"), serial: "\($0 + 1_000)") }
         let scene = Scene(tags: tags)
         scene.powerOn()
         _ = scene.takeActions()
@@ -222,7 +222,7 @@ struct BoundsTests {
         #expect(scene.lastError?.code == "not_permitted")
         #expect(scene.lastError?.text.contains("1,000") == true)
         #expect(scene.takeActions() == [])
-        scene.send("bridge/attic/request/pair", "999")
+        scene.send("bridge/attic/request/pair", "1999")
         #expect(scene.takeActions().count == 1)
     }
 

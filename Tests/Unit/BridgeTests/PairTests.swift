@@ -206,10 +206,13 @@ struct PairTests {
             (#"{"serial":"0_1"}"#, #""serial" is "0_1"; it may be \#(serials)"#),
             (#"{"serial":1}"#, #""serial" is 1; it may be \#(serials)"#),
             (#"{"serial":"0001","timeout_s":0}"#, #""timeout_s" is 0; it may be 1 to 300"#),
-            ("sleeve", #""serial" is "sleeve", which is the id of another tag"#),
+            ("a001", #""serial" is "a001", which is the id of another tag"#),
+            ("001", #""serial" is "001"; it may be \#(serials)"#),
+            ("00010", #""serial" is "00010"; it may be \#(serials)"#),
+            ("sixteen-letters-", #""serial" is "sixteen-letters-"; it may be \#(serials)"#),
         ])
     func wrongValues(payload: String, text: String) {
-        let scene = scene(tags: [.tag003R, TagEntry(id: .known("sleeve"), serial: "0009")])
+        let scene = scene(tags: [.tag003R, TagEntry(id: .known("a001"), serial: "0009")])
         scene.send(topic, payload)
         #expect(scene.lastError?.text == text)
         #expect(scene.takeActions() == [])

@@ -150,7 +150,7 @@ extension CommandArguments {
     /// Reads the key `serial`; nil if it is absent.
     func pairingSerial() throws(CommandFailure) -> TagID? {
         try text("serial", mayBe: Self.pairingSerials) { text in
-            PairingSerial(printed: String(ASCII.trimmed(text[...]))).flatMap { TagID($0.description) }
+            (try? ScalarRule.serial.trimmed.parse(text)).flatMap { TagID($0) }
         }
     }
 }
