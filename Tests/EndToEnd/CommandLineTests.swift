@@ -39,11 +39,16 @@ struct CommandLineTests {
         #expect(!ended.printed.isEmpty)
     }
 
-    @Test("says that its output is lost, whatever its exit code", arguments: [("--version", 1), ("fly --json", 2)])
-    func fullDisk(words: String, status: Int32) async throws {
-        let ended = try await run(["-c", "\(Self.path) \(words) > /dev/full"], by: "/bin/sh")
+    @Test(
+        "says that its output is lost, whatever its exit code",
+        arguments: [
+            ("--version > /dev/full", 1, "No space left on device"),
+            ("fly --json > /dev/full", 2, "No space left on device"), ("--version >&-", 1, "Bad file descriptor"),
+        ])
+    func lostOutput(words: String, status: Int32, reason: String) async throws {
+        let ended = try await run(["-c", "\(Self.path) \(words)"], by: "/bin/sh")
         #expect(ended.status == status)
-        #expect(ended.printed.contains("standard output cannot be written: No space left on device"))
+        #expect(ended.printed.contains("standard output cannot be written: \(reason)"))
     }
 
     @Test("reports every error of a configuration, with line and key")

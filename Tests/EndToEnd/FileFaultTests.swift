@@ -69,6 +69,17 @@ struct FileFaultTests {
         }
     }
 
+    @Test("are no place for the log of a bridge whose standard streams are closed")
+    func closedStreams() async throws {
+        let script = #"exec "$0" "$@" <&- >&- 2>&-"#
+        try await inWorld(WorldPlan(runner: ["/bin/sh", "-c", script])) { world in
+            try await world.connected()
+            let lock = try String(contentsOfFile: world.folder.path + "/lock", encoding: .utf8)
+            #expect(lock == "\(world.daemon.identifier)\n")
+            #expect(world.daemon.printed.isEmpty)
+        }
+    }
+
     @Test("because another bridge uses the folder end the second bridge, which names the process")
     func lockedState() async throws {
         try await inWorld { world in

@@ -30,12 +30,22 @@ public struct CommandContext: Sendable {
 public enum CommandProgram {
     /// Parses the command line, performs it, and ends the process.
     public static func main(_ table: CommandTable<any CommandAction>) -> Never {
+        occupyClosedStreams()
         let code = run(table)
         let lost = OutputChannel.lost.load(ordering: .relaxed)
         guard lost != 0 else { exit(code.rawValue) }
         let reason = String(cString: strerror(lost))
         OutputChannel.standardError.write("\(table.program.name): standard output cannot be written: \(reason)")
         exit((code == .done ? .failed : code).rawValue)
+    }
+
+    /// Opens the standard streams that the process was started without, so that no file or socket gets their numbers and with
+    /// them what the process prints. They are opened for the wrong direction: reading and writing fails as on a closed one.
+    private static func occupyClosedStreams() {
+        for stream in 0...2 where fcntl(Int32(stream), F_GETFD) == -1 {
+            // The kernel takes the lowest free number, which is this one.
+            _ = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY)
+        }
     }
 
     /// Performs the command line of the process. The standard library would replace bytes that are no UTF-8.
