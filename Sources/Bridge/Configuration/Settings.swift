@@ -89,6 +89,12 @@ extension Settings {
                     "reflexes[\(number)]: \(id) is not in tags: the reflex needs that tag to be paired by command")
             }
         }
+        for (number, chord) in bridge.chords.enumerated() {
+            for id in chord.tags ?? [] where !ids.contains(id) {
+                notices.append(
+                    "chords[\(number)]: \(id) is not in tags: the chord needs that tag to be paired by command")
+            }
+        }
         return notices
     }
 

@@ -128,6 +128,22 @@ struct ConfigurationErrorsTests {
             ])
     }
 
+    @Test(
+        "the topic of Home Assistant's state is none of a bridge",
+        arguments: [
+            ("jacquard", "jacquard/tag/0001/led/set", "jacquard/tag"), ("jacquard", "jacquard/tag", "jacquard/tag"),
+            ("a/b", "a/b/bridge/attic/request/pair", "a/b/bridge"), ("jacquard", "jacquard/status", nil),
+            ("jacquard", "jacquard/tags/status", nil), ("jacquard", "jacquard", nil), ("a/b", "jacquard/tag/x", nil),
+        ] as [(String, String, String?)])
+    func statusTopic(base: String, topic: String, owner: String?) {
+        let lines = errorLines("mqtt: {base_topic: \(base)}\nhome_assistant: {status_topic: \(topic)}")
+        let line = owner.map { owner in
+            "/etc/x.yaml:2:32: home_assistant.status_topic: a topic of the bridges: \(owner) begins it; allowed: the topic of "
+                + "Home Assistant's birth message, such as homeassistant/status"
+        }
+        #expect(lines == [line].compactMap(\.self))
+    }
+
     @Test("all errors are reported, in the order of the file")
     func all() {
         let lines = errorLines("log: {level: loud}\nmqtt:\n  port: x\n  hots: y\ninstance: Z\n")

@@ -203,11 +203,15 @@ struct ConfigurationValuesTests {
             reflexes:
               - {on: cover, do: led red, tag: sleeve}
               - {on: cover, do: led red, tag: sleev, from: [sleeve, "0001"]}
+            chords:
+              - {name: one, of: [cover, cover]}
+              - {name: two, of: [cover, double_tap], tags: [sleeve, sleev]}
             """
         let needs = "the reflex needs that tag to be paired by command"
         #expect(
             try readConfiguration(reflexes).get().notices == [
                 "reflexes[1]: sleev is not in tags: \(needs)", "reflexes[1]: 0001 is not in tags: \(needs)",
+                "chords[1]: sleev is not in tags: the chord needs that tag to be paired by command",
             ])
     }
 }

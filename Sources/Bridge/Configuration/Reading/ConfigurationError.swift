@@ -141,7 +141,8 @@ struct ConfigurationFindings {
     mutating func addUnknown(
         _ entry: ConfigurationNode.Entry, at path: String, allowed: [String], hint: (String) -> String
     ) {
-        let hint = DisplayText.isKey(entry.key) ? hint(entry.key) : ""
+        // A suggestion compares the key with all others, which takes seconds for a file of thousands.
+        let hint = errors.count < Self.limit && DisplayText.isKey(entry.key) ? hint(entry.key) : ""
         let problem =
             entry.key == "<<"
             ? "keys of another section cannot be merged; write them here" : "unknown key\(hint)"
