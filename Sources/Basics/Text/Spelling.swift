@@ -1,10 +1,11 @@
 /// Finds the known word closest to a misspelled one.
 public enum Spelling {
-    /// The candidate that differs by the fewest letters: at most two, and fewer than the word has.
+    /// The candidate that differs by the fewest letters, capital or small: at most two, and at most half of the word.
     public static func nearest(to word: String, in candidates: [String]) -> String? {
-        let limit = min(2, word.count - 1)
-        let close = candidates.filter { abs($0.count - word.count) <= limit }
-        let distances = close.map { (word: $0, distance: distance(Array(word), Array($0))) }
+        let letters = Array(word.lowercased())
+        let limit = min(2, letters.count / 2)
+        let close = candidates.filter { abs($0.count - letters.count) <= limit }
+        let distances = close.map { (word: $0, distance: distance(letters, Array($0.lowercased()))) }
         return distances.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
     }
 

@@ -113,7 +113,7 @@ struct EnvironmentTests {
             ("MQTT_PORT", " (did you mean JACQUARD2MQTT_MQTT__PORT?)"),
             ("TAGS__0__SERAIL", " (did you mean JACQUARD2MQTT_TAGS__0__SERIAL?)"),
             ("TAGS__00__SERIAL", " (did you mean JACQUARD2MQTT_TAGS__0__SERIAL?)"),
-            ("mqtt__port", ""),
+            ("mqtt__port", " (did you mean JACQUARD2MQTT_MQTT__PORT?)"),
             ("", ""),
         ])
     func unknown(suffix: String, hint: String) {
