@@ -50,7 +50,8 @@ struct AdapterScan: Sendable {
         let progress = Progress(context.printer)
         defer { progress.end() }
         do throws(ClientFailure) {
-            try await waitUntilUsable(mailbox)
+            guard central.hasBus else { throw Self.noBus(central.fault) }
+            try await waitUntilUsable(mailbox, central)
             try start(manager)
             context.printer.explain(reason)
             progress.say("listening with this machine's adapter for \(duration.components.seconds) s")
@@ -76,7 +77,9 @@ struct AdapterScan: Sendable {
     }
 
     @LoopActor
-    private func waitUntilUsable(_ mailbox: Mailbox<Signal>) async throws(ClientFailure) {
+    private func waitUntilUsable(
+        _ mailbox: Mailbox<Signal>, _ central: BlueZCentral
+    ) async throws(ClientFailure) {
         let deadline = Instant.now + Self.patience
         var last = CentralState.unknown
         while let signal = await mailbox.next(until: deadline) {
@@ -89,7 +92,7 @@ struct AdapterScan: Sendable {
             case .advertised: break
             }
         }
-        throw Self.noRadio(Self.words(last))
+        throw Self.noRadio(central.fault?.text ?? Self.words(last))
     }
 
     @LoopActor
@@ -133,5 +136,9 @@ extension AdapterScan {
     /// The adapter of this machine cannot scan.
     private static func noRadio(_ reason: String) -> ClientFailure {
         ClientFailure(exitCode: .noConnection, code: "no_radio", text: reason, hint: "jacquard2mqtt doctor")
+    }
+
+    private static func noBus(_ fault: AdapterFault?) -> ClientFailure {
+        noRadio("the system bus cannot be reached" + (fault.map { ": \($0.text)" } ?? ""))
     }
 }

@@ -73,7 +73,22 @@ extension BrokerSession {
             case .failed(let failure): throw failure
             }
         }
-        throw .silent(topics.instance, within: limit)
+        throw try await silence(request, within: limit)
+    }
+
+    /// Looks for the bridge to which the request went: that of a tag may be another one than that of the configuration.
+    ///
+    /// - Returns: the failure of a request without an answer.
+    private func silence(_ request: ClientRequest, within limit: Duration) async throws(ClientFailure) -> ClientFailure
+    {
+        guard case .tag(let id)? = topics.split(request.topic)?.owner else {
+            return .silent(topics.instance, within: limit)
+        }
+        let messages = try await snapshot(of: [topics.infoOfEveryBridge, topics.stateOfEveryBridge])
+        let directory = FleetDirectory(messages, topics)
+        let bridge = directory.bridge(of: id) ?? topics.instance
+        guard bridge != topics.instance else { return .silent(bridge, within: limit) }
+        return directory.isOnline(bridge) ? .silent(bridge, within: limit, isOther: true) : .bridgeOffline(bridge)
     }
 
     private func check(_ signal: Signal, _ ticket: UInt64, of request: ClientRequest) throws(ClientFailure) {
@@ -132,11 +147,17 @@ extension ClientFailure {
     }
 
     /// The bridge is online, but does not answer.
-    static func silent(_ instance: String, within limit: Duration) -> ClientFailure {
+    ///
+    /// - Parameters:
+    ///   - instance: its name.
+    ///   - limit: how long the command has waited.
+    ///   - isOther: whether it is another one than that of the configuration.
+    /// - Returns: the failure.
+    static func silent(_ instance: String, within limit: Duration, isOther: Bool = false) -> ClientFailure {
         ClientFailure(
             exitCode: .noConnection, code: "no_answer",
             text: "The bridge \"\(instance)\" is online, but has not answered within \(limit.components.seconds) s",
-            hint: "jacquard2mqtt doctor")
+            hint: (isOther ? "it has the tag: JACQUARD2MQTT_INSTANCE=\(instance) " : "") + "jacquard2mqtt doctor")
     }
 
     /// The broker's access control list forbids the request. The hint names the roles that may publish it.

@@ -47,7 +47,10 @@ struct TagsCommand: ClientCommand {
     }
 
     private static func row(_ tag: JSONValue, _ state: String, _ now: Int64) -> [String] {
-        let seen = tag["last_seen"]?.string.flatMap(TimeText.unixMilliseconds).map { Age.text(from: $0, to: now) }
+        let isConnected = tag["state"]?.string == "connected"
+        let seen =
+            isConnected
+            ? "now" : tag["last_seen"]?.string.flatMap(TimeText.unixMilliseconds).map { Age.text(from: $0, to: now) }
         return ["id", "serial", "name", "address"].map { tag[$0]?.word ?? "" }
             + [state, tag["rssi"]?.word ?? "", seen ?? ""]
     }

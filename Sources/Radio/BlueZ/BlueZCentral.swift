@@ -77,6 +77,9 @@ public final class BlueZCentral: Central {
         return text.map { AdapterFault(isTaken: false, text: $0) }
     }
 
+    /// Whether the bus is open. After ``start()`` false means that it cannot be reached; further attempts follow.
+    public var hasBus: Bool { context.connection.isOpen }
+
     private var wantedAdapter: String {
         switch choice {
         case .automatic: ""

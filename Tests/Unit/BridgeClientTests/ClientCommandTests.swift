@@ -206,14 +206,15 @@ struct ClientCommandTests {
 
     @Test("list the tags of the bridge")
     func tags() async throws {
-        let data = #"{"known":[{"id":"a","serial":"0001","state":"connected","rssi":-50}],"seen":[]}"#
+        let data =
+            #"{"known":[{"id":"a","serial":"0001","state":"connected","rssi":-50,"last_seen":"1970-01-01T00:00:00.000Z"}],"seen":[]}"#
         let answers = [("bridge/attic/response/tags", #"{"id":"ID","status":"ok","final":true,"data":\#(data)}"#)]
         try await asking(TagsCommand(), of: "bridge/attic/request/tags", answers) { code, written in
             #expect(code == .done)
             #expect(
                 written.lines(.standardOutput) == [
                     "ID  SERIAL  NAME  ADDRESS  STATE      RSSI  LAST SEEN",
-                    "a   0001    -     -        connected  -50   -",
+                    "a   0001    -     -        connected  -50   now",
                 ])
         }
     }

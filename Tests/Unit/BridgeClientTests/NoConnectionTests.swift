@@ -91,6 +91,35 @@ struct NoConnectionTests {
         }
     }
 
+    @Test(
+        "name the bridge of the tag if that does not answer",
+        arguments: [("online", "no_answer"), ("offline", "bridge_offline")])
+    func silentForTag(state: String, code: String) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(
+                broker,
+                facts: [
+                    ("bridge/attic/state", "online"), ("bridge/cellar/state", state),
+                    ("bridge/cellar/info", #"{"tags":["0001"]}"#),
+                ])
+            let context = ClientContext.test(broker.port, Written())
+            for (tag, code, name) in [("0001", code, "cellar"), ("0002", "no_answer", "attic")] {
+                var request = ClientRequest("led", of: tag, [:], BridgeTopics(context.configuration))
+                request.firstAnswer = .milliseconds(50)
+                let asked = request
+                let progress = Progress(context.printer)
+                let error = await #expect(throws: ClientFailure.self) {
+                    try await context.withSession { session throws(ClientFailure) in
+                        try await session.ask(asked, progress)
+                    }
+                }
+                #expect(error?.code == code && error?.text.contains(name) == true, "\(tag): \(error?.text ?? "")")
+            }
+            await bridge.stop()
+        }
+    }
+
     @Test("scan with the machine's own adapter, and report both errors without one")
     func scan() async throws {
         try await onLoop {
@@ -100,7 +129,7 @@ struct NoConnectionTests {
             #expect(await ClientAction.perform(request, .test(nobody.number, written)) == .noConnection)
             let text = written.lines(.standardError).first { $0.hasPrefix("jacquard2mqtt:") } ?? ""
             #expect(text.contains("no connection to the broker"))
-            #expect(text.contains("bluetoothd does not answer"))
+            #expect(text.contains("the system bus cannot be reached: ") && text.contains("/nonexistent"))
         }
     }
 }

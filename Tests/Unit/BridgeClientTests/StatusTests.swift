@@ -130,7 +130,7 @@ struct StatusTests {
             #expect(lines[cellar...].contains { $0.hasPrefix("foreign") })
             #expect(lines[..<cellar].contains { $0.hasPrefix("0001") && $0.contains("Left sleeve") })
             let errors = written.lines(.standardError).filter { $0.contains("offline") }
-            #expect(errors == (isOffline ? ["jacquard2mqtt: 1 of 2 bridges are offline: cellar"] : []))
+            #expect(errors == (isOffline ? ["jacquard2mqtt: 1 of 2 bridges is offline: cellar"] : []))
             let json = Written()
             _ = await ClientAction.perform(StatusCommand(isAll: true), .test(broker.port, json, isJSON: true))
             let bridges = json.document["bridges"]?.elements ?? []

@@ -194,6 +194,21 @@ struct TagListTests {
         #expect(codes(exchanges) == ["no_answer", "ok"] && exchanges.pendingCount == 0 && exchanges.deadline == nil)
     }
 
+    @Test("name the bridge that has not answered, and how to ask it")
+    func silentBridges() {
+        var exchanges = exchanges(3, at: Instant(sinceBoot: .zero))
+        exchanges.deadlineReached(at: Instant(sinceBoot: .seconds(5)))
+        let failures = exchanges.exchanges.compactMap { exchange in
+            if case .failure(let failure)? = exchange.outcome { failure } else { nil }
+        }
+        #expect(failures.map(\.text).map { $0.contains("cellar") } == [false, false, true])
+        #expect(
+            failures.map(\.hint) == [
+                "jacquard2mqtt doctor", "jacquard2mqtt doctor",
+                "it has the tag: JACQUARD2MQTT_INSTANCE=cellar jacquard2mqtt doctor",
+            ])
+    }
+
     @Test("end with their bridge, and with a refusal of the broker")
     func ends() {
         var exchanges = exchanges(3, at: Instant(sinceBoot: .zero))

@@ -89,7 +89,8 @@ struct TagExchanges: Sendable {
     mutating func deadlineReached(at now: Instant) {
         for index in exchanges.indices where exchanges[index].outcome == nil && exchanges[index].deadline <= now {
             let bridge = exchanges[index].bridge ?? topics.instance
-            end(index, .failure(.silent(bridge, within: exchanges[index].limit)))
+            let isOther = bridge != topics.instance
+            end(index, .failure(.silent(bridge, within: exchanges[index].limit, isOther: isOther)))
         }
     }
 
