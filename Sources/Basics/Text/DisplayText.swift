@@ -44,6 +44,11 @@ public func countedWere(_ count: Int, _ noun: String) -> String {
     counted(count, noun) + (count == 1 ? " was" : " were")
 }
 
+/// Returns a part of a number with its noun and verb: `1 of 2 bridges is`, `3 of 3 bridges are`.
+public func countedAre(_ count: Int, of total: Int, _ noun: String) -> String {
+    "\(count) of \(counted(total, noun)) \(count == 1 ? "is" : "are")"
+}
+
 extension String {
     /// The first part of a longer text and three dots: at most this many bytes before them.
     public func shortened(toBytes count: Int) -> String {

@@ -51,10 +51,11 @@ struct AccessTryCommand: ClientCommand {
         var lines: [String] = []
         for (login, results) in results {
             let tried = results.filter { $0.isDone != nil }
+            let differing = tried.count { $0.isWrong }
             let untried = results.filter { $0.isDone == nil }.map { "\($0.trial.action.rawValue) \($0.trial.topic)" }
             lines.append(
-                "\(login.role.rawValue), user \(login.user ?? "-"): \(tried.count) actions tried, "
-                    + "\(tried.count { $0.isWrong }) differ, \(untried.count) could not be tried"
+                "\(login.role.rawValue), user \(login.user ?? "-"): \(counted(tried.count, "action")) tried, "
+                    + "\(differing) \(differing == 1 ? "differs" : "differ"), \(untried.count) could not be tried"
                     + (untried.isEmpty
                         ? "" : ", because no user may write there: \(untried.joined(separator: ", "))"))
             for result in tried where result.isWrong {
@@ -71,7 +72,7 @@ struct AccessTryCommand: ClientCommand {
         guard wrong > 0 else { return }
         var failure = ClientFailure(
             exitCode: .failed, code: "access_differs",
-            text: "The broker decides \(wrong) actions in another way than the access rules",
+            text: "The broker decides \(counted(wrong, "action")) in another way than the access rules",
             hint: "print the rules with jacquard2mqtt acl mosquitto, and reload the broker")
         failure.isPrinted = true
         throw failure

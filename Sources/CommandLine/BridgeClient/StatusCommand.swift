@@ -5,6 +5,7 @@ import EventLoop
 import JSON
 import MQTTTypes
 import Terminal
+import Text
 
 /// `status`: shows the bridge and its tags as the broker retains them; also works while the bridge is offline.
 struct StatusCommand: ClientCommand {
@@ -88,7 +89,7 @@ extension StatusCommand {
     private static func offline(_ instances: [String], of count: Int) -> ClientFailure {
         var failure = ClientFailure(
             exitCode: .noConnection, code: "bridge_offline",
-            text: "\(instances.count) of \(count) bridges are offline: \(instances.joined(separator: ", "))")
+            text: countedAre(instances.count, of: count, "bridge") + " offline: \(instances.joined(separator: ", "))")
         failure.isPrinted = true
         return failure
     }

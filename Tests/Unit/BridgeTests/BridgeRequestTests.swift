@@ -119,6 +119,6 @@ struct BridgeRequestTests {
         #expect(scene.publications.filter { $0.topic == "me" }.count == 2)
         scene.send("bridge/attic/request/health", "")
         scene.send("bridge/attic/request/health", "")
-        #expect(scene.lastError?.text == "The bridge has 1 commands pending, which is the limit")
+        #expect(scene.lastError?.text == "The bridge has 1 command pending, which is the limit")
     }
 }

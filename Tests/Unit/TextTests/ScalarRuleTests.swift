@@ -81,8 +81,11 @@ struct DisplayTextTests {
     }
 
     @Test(
-        "the closest candidate differs by at most two letters and by less than the word's length",
-        arguments: [("hots", "host"), ("hst", "host"), ("hosting", nil), ("x", nil)] as [(String, String?)])
+        "the closest candidate differs by at most two letters and by at most half of the word's",
+        arguments: [
+            ("hots", "host"), ("hst", "host"), ("HOST", "host"), ("HOTS", "host"), ("hosting", nil), ("hot", "host"),
+            ("pot", "port"), ("foo", nil), ("po", nil), ("x", nil), ("", nil),
+        ] as [(String, String?)])
     func spelling(word: String, nearest: String?) {
         #expect(Spelling.nearest(to: word, in: ["port", "host"]) == nearest)
         #expect(Spelling.hint(for: word, in: ["port", "host"]) == (nearest.map { " (did you mean \($0)?)" } ?? ""))
@@ -91,6 +94,13 @@ struct DisplayTextTests {
     @Test("a noun is singular after 1 only", arguments: [(0, "0 sessions"), (1, "1 session"), (2, "2 sessions")])
     func number(count: Int, text: String) {
         #expect(counted(count, "session") == text)
+    }
+
+    @Test("a part of a number has the verb of the part and the noun of the whole")
+    func part() {
+        #expect(countedAre(1, of: 2, "bridge") == "1 of 2 bridges is")
+        #expect(countedAre(2, of: 2, "bridge") == "2 of 2 bridges are")
+        #expect(countedAre(0, of: 1, "tag") == "0 of 1 tag are")
     }
 
     @Test("a sentence follows a period, anything else a semicolon")

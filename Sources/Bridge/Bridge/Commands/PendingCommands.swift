@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 import Time
 
 /// The commands without a final result, and the recent results.
@@ -103,7 +104,7 @@ extension PendingCommands {
         let count = count(of: tag) { _ in true }
         guard count < commandsPerTag else {
             throw CommandFailure(
-                .busy, "\(Self.subject(tag)) has \(count) commands pending, which is the limit",
+                .busy, "\(Self.subject(tag)) has \(counted(count, "command")) pending, which is the limit",
                 hint: "Wait for their results")
         }
         try checkShare(commandsPerTag - commandsPerTag / 4, of: tag, above: .seconds(60), within: timeToLive)
@@ -119,7 +120,7 @@ extension PendingCommands {
         guard waiting < share else {
             throw CommandFailure(
                 .busy,
-                "\(Self.subject(tag)) has \(waiting) commands that wait longer than \(limit.components.seconds) s",
+                "\(Self.subject(tag)) has \(counted(waiting, "command")) that \(waiting == 1 ? "waits" : "wait") longer than \(limit.components.seconds) s",
                 hint: "Give a shorter ttl_ms, or wait for their results")
         }
     }

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// The topics of a bridge, except its requests and their responses.
 public enum BridgeTopic {
@@ -29,8 +30,8 @@ public enum BridgeTopic {
     }
 
     static let tags = TopicRow("tags", .fact) { document in
-        guard let connected = document["connected"]?.word, let known = document["known"]?.word else { return nil }
-        return "\(connected) of \(known) tags are connected"
+        guard let connected = document["connected"]?.integer, let known = document["known"]?.integer else { return nil }
+        return countedAre(Int(clamping: connected), of: Int(clamping: known), "tag") + " connected"
     }
 
     /// Its messages repeat events.

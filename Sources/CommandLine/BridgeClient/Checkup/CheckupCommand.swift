@@ -5,6 +5,7 @@ import EventLoop
 import GATTRecording
 import JSON
 import Terminal
+import Text
 
 /// `checkup`: tries everything that a tag can do, with the owner's help, and prints what works.
 struct CheckupCommand: ClientCommand {
@@ -65,7 +66,8 @@ struct CheckupCommand: ClientCommand {
         guard count > 0 else { return }
         var failure = ClientFailure(
             exitCode: .failed, code: "differences",
-            text: "\(count) of \(findings.count) features differ or are missing",
+            text:
+                "\(count) of \(counted(findings.count, "feature")) \(count == 1 ? "differs or is" : "differ or are") missing",
             hint: report == nil ? "To report this tag: jacquard2mqtt checkup \(id) --report FILE" : nil)
         failure.isPrinted = true
         throw failure

@@ -1,6 +1,7 @@
 import Bridge
 import JSON
 import JacquardProtocol
+import Text
 import Time
 
 /// The slides of a finger that a checkup has seen, found as in the touch mode `slide`.
@@ -40,7 +41,8 @@ struct CheckupSlides: Sendable {
     /// The result, for people.
     var text: String {
         let all = places.flatMap { [$0.first, $0.last] }
-        guard let least = all.min(), let most = all.max() else { return "no slide in \(samples) samples" }
-        return "\(places.count) slides between \(least) and \(most) of 100, \(samples) samples"
+        guard let least = all.min(), let most = all.max() else { return "no slide in \(counted(samples, "sample"))" }
+        return
+            "\(counted(places.count, "slide")) between \(least) and \(most) of 100, \(counted(samples, "sample"))"
     }
 }

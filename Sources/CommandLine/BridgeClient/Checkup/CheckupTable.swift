@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// The steps of a checkup, in order. What the bridge does not offer, such as firmware updates, has no step.
 enum CheckupTable {
@@ -52,7 +53,8 @@ enum CheckupTable {
             judge: { _, facts in
                 guard let name = facts["info"]?["tag_name"]?.string else { return .missing("no name") }
                 return BLEConfiguration.nameByteCounts.contains(name.utf8.count)
-                    ? .works("\(name.utf8.count) bytes") : .differs("\(name.utf8.count) bytes, expected 1 to 21")
+                    ? .works(counted(name.utf8.count, "byte"))
+                    : .differs("\(counted(name.utf8.count, "byte")), expected 1 to 21")
             }),
         CheckupStep(
             name: "battery", title: "battery on request", work: .command("battery/get", [:]),

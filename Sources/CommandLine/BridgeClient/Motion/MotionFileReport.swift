@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 
 /// The header of a session file for people, and all of the file as JSON.
 struct MotionFileReport {
@@ -48,9 +49,10 @@ struct MotionFileReport {
             let milliseconds = MotionTable.microseconds(action.samples.last?.ticks ?? 0, since: first) / 1000
             let duration = "\(milliseconds / 1000).\(String(String(milliseconds % 1000 + 1000).dropFirst())) s"
             let result = action.result.map { "result \($0)" } ?? "cut off, without an end marker"
-            lines.append("action \(action.id): \(action.samples.count) samples, \(duration), \(result)")
+            lines.append("action \(action.id): \(counted(action.samples.count, "sample")), \(duration), \(result)")
         }
-        lines.append("\(file.isComplete ? "complete" : "not complete"), \(file.lostSampleCount) samples lost")
+        lines.append(
+            "\(file.isComplete ? "complete" : "not complete"), \(counted(file.lostSampleCount, "sample")) lost")
         return lines
     }
 

@@ -56,7 +56,8 @@ struct ReplayCommand: ClientCommand {
                 "from": .string(TimeText.utc(first.unixMilliseconds)),
                 "until": .string(TimeText.utc(last.unixMilliseconds)),
             ],
-            ["\(published) of \(replay.events.count) events were published below \(base)"].map(DisplayText.escaped))
+            ["\(published) of \(countedWere(replay.events.count, "event")) published below \(base)"].map(
+                DisplayText.escaped))
     }
 
     /// The base topic of the bridge or the prefix of Home Assistant, whichever overlaps with another base topic; nil: none.

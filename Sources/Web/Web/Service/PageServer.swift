@@ -2,6 +2,7 @@ import Bridge
 import HTTPServer
 import JSON
 import PasswordHash
+import Text
 import Time
 
 /// State machine of the page's server: requests go in, and what to do about them comes out.
@@ -301,7 +302,7 @@ struct PageServer {
     private static func locked(_ wait: Duration) -> HTTPResponse {
         let seconds = wait.components.seconds + 1
         var response = HTTPResponse.error(
-            429, "locked", "Too many wrong passwords. Try again in \(seconds) seconds.")
+            429, "locked", "Too many wrong passwords. Try again in \(counted(Int(seconds), "second")).")
         response.headers.append(("Retry-After", "\(seconds)"))
         return response
     }
