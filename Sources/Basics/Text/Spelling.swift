@@ -1,6 +1,7 @@
 /// Finds the known word closest to a misspelled one.
 public enum Spelling {
-    /// The candidate that differs by the fewest letters, capital or small: at most two, and at most half of the word.
+    /// The candidate that differs by the fewest letters, capital or small: at most two, and at most half of the word. Two swapped
+    /// letters count as one.
     public static func nearest(to word: String, in candidates: [String]) -> String? {
         let letters = Array(word.lowercased())
         let limit = min(2, letters.count / 2)
@@ -14,18 +15,21 @@ public enum Spelling {
         nearest(to: word, in: candidates).map { " (did you mean \($0)?)" } ?? ""
     }
 
-    /// Levenshtein's distance: insertions, deletions and replacements.
+    /// The number of insertions, deletions, replacements and swaps of neighbors (optimal string alignment).
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (i, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, other) in right.enumerated() {
-                let replaced = diagonal + (letter == other ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+        var earlier: [Int] = []
+        var previous = Array(0...right.count)
+        for i in left.indices {
+            var row = [i + 1]
+            for j in right.indices {
+                var least = min(previous[j] + (left[i] == right[j] ? 0 : 1), previous[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+                    least = min(least, earlier[j - 1] + 1)
+                }
+                row.append(least)
             }
+            (earlier, previous) = (previous, row)
         }
-        return row[right.count]
+        return previous[right.count]
     }
 }

@@ -84,7 +84,7 @@ struct DisplayTextTests {
         "the closest candidate differs by at most two letters and by at most half of the word's",
         arguments: [
             ("hots", "host"), ("hst", "host"), ("HOST", "host"), ("HOTS", "host"), ("hosting", nil), ("hot", "host"),
-            ("pot", "port"), ("foo", nil), ("po", nil), ("x", nil), ("", nil),
+            ("pot", "port"), ("prot", "port"), ("ohts", "host"), ("foo", nil), ("po", nil), ("x", nil), ("", nil),
         ] as [(String, String?)])
     func spelling(word: String, nearest: String?) {
         #expect(Spelling.nearest(to: word, in: ["port", "host"]) == nearest)
