@@ -1,9 +1,59 @@
 import JacquardProtocol
 import Time
 
-// The features of a tag that most tags don't use: their state is in `RareFacts`, and each is a machine of its own.
+// The features of a tag that most tags don't use. Each is a machine of its own: its state is in `RareFacts`, and the lists
+// behind it say which features have a fact, a timeout or a setting.
+
+/// Facts of a tag with several radios, with presence, or whose modules, raw data or motion sensor were used. Most tags have none.
+struct RareFacts: Sendable {
+    /// The tag's loadable modules; nil until they were listed.
+    var modules: [ModuleDescriptor]?
+    /// The views of raw data that are published.
+    var rawViews: RawViews = []
+    /// The state of the motion sensor, at most one; see ``TagMirror/motion``.
+    var motions: [MotionState] = []
+
+    /// The radios that receive the tag; nil if the bridge has one radio.
+    var radios: TagRadios?
+    /// Whether the tag is near; nil while that is not configured.
+    var presence: Presence?
+
+    /// The touch mode `slide`, at most one.
+    var slides: [SlideState] = []
+
+    /// The touch mode `slide`; nil until it was used.
+    var slide: SlideState? { slides.first }
+    /// The motion sensor; nil until it was used.
+    var motion: MotionState? { motions.first }
+
+    /// Returns when the next timeout of a feature is due. Changes nothing, see ``TagMirror/nextDeadline()``.
+    mutating func nextDeadline() -> Instant? {
+        var deadline = radios?.due
+        deadline.lower(to: presence?.deadline)
+        deadline.lower(to: motion?.deadline)
+        deadline.lower(to: slide?.deadline)
+        return deadline
+    }
+}
 
 extension TagMirror {
+    /// Features of a tag with a retained topic.
+    struct LeftFeatures: OptionSet {
+        let rawValue: UInt8
+
+        static let presence = Self(rawValue: 1)
+        static let radios = Self(rawValue: 2)
+    }
+
+    /// Sets up the features that are configured or were used before.
+    mutating func setUpFeatures(_ record: TagRecord?, _ context: Context, at now: Timestamp) {
+        if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
+        if context.hasRadios { radios = TagRadios() }
+        presence = context.options.presence.limit.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
+        if presence == nil, record?.presence != nil { left.insert(.presence) }
+        if radios == nil, record?.hasRadios == true { left.insert(.radios) }
+    }
+
     /// The rare facts of the tag. Reading them takes no memory; changing them does, once.
     var rare: RareFacts {
         get { rareFacts.first ?? RareFacts() }
@@ -30,6 +80,18 @@ extension TagMirror {
     /// The retained topics of features that a reload can switch on and off, and that are on.
     var featureTopics: [String] { (presenceFacts + findFacts).map(\.topic) }
 
+    /// The retained topics of features that were switched off.
+    var leftTopics: [String] {
+        (left.contains(.presence) ? [topics[PresenceDocument.topic]] : [])
+            + (left.contains(.radios) ? [topics[RadioDocument.topic]] : [])
+    }
+
+    /// Handles the end of ``leftTopics``.
+    mutating func leftTopicsCleared() { left = [] }
+
+    /// The facts of features that have changed because time has passed.
+    mutating func featureFactsDue(at now: Timestamp) -> [Publication] { presenceDue(at: now) }
+
     /// `T/modules`; nothing until the modules were listed. The state of the motion sensor says whether its module is active.
     var modulesFact: [Publication] {
         guard var modules = rareFacts.first?.modules else { return [] }
@@ -51,6 +113,12 @@ extension TagMirror {
 // MARK: Radios
 
 extension TagMirror {
+    /// The radios that receive the tag; nil if the bridge has one radio.
+    var radios: TagRadios? {
+        get { rareFacts.first?.radios }
+        set { if newValue != nil || !rareFacts.isEmpty { rare.radios = newValue } }
+    }
+
     /// Handles receptions.
     mutating func received(_ receptions: [RadioReception], at now: Timestamp) -> [Publication] {
         radios?.received(receptions, at: now) == true ? radiosFact : []
@@ -65,6 +133,16 @@ extension TagMirror {
 // MARK: Presence
 
 extension TagMirror {
+    /// Whether the tag is near; nil while that is not configured.
+    var presence: Presence? {
+        get { rareFacts.first?.presence }
+        set {
+            guard newValue != nil || !rareFacts.isEmpty else { return }
+            rare.presence = newValue
+            isRecordSet = true
+        }
+    }
+
     /// `T/presence`; nothing while presence is off.
     var presenceFacts: [Publication] {
         presence.map { [.fact(topics[PresenceDocument.topic], PresenceDocument($0, radio: sighting.radio))] } ?? []

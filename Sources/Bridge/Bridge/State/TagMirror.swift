@@ -53,7 +53,7 @@ struct TagMirror: Sendable {
     /// advertisement.
     private var knownAddress: String? { didSet { isRecordSet = true } }
     /// Whether a part of the record was set since it was compared with the stored one; `isHeld` is always compared.
-    private var isRecordSet = true
+    var isRecordSet = true
 
     /// Statistics are published at most once a second, or less often if there are many tags; those of several tags in
     /// one wake-up.
@@ -93,19 +93,7 @@ struct TagMirror: Sendable {
         knownAddress = self.sighting.address
         lastGear = record?.lastGear
         find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
-        if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
-        if context.hasRadios { radios = TagRadios() }
-        presence = context.options.presence.limit.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
-        if presence == nil, record?.presence != nil { left.insert(.presence) }
-        if radios == nil, record?.hasRadios == true { left.insert(.radios) }
-    }
-
-    /// Features of a tag with a retained topic.
-    struct LeftFeatures: OptionSet {
-        let rawValue: UInt8
-
-        static let presence = Self(rawValue: 1)
-        static let radios = Self(rawValue: 2)
+        setUpFeatures(record, context, at: now)
     }
 
     /// The values that all tags of a bridge share.
@@ -164,12 +152,7 @@ struct TagMirror: Sendable {
         deadline.lower(to: batteryThrottle.due)
         deadline.lower(to: tagLED.offAt)
         deadline.lower(to: gearLED.offAt)
-        if !rareFacts.isEmpty {
-            deadline.lower(to: rareFacts[0].radios?.due)
-            deadline.lower(to: rareFacts[0].presence?.deadline)
-            deadline.lower(to: rareFacts[0].motion?.deadline)
-            deadline.lower(to: rareFacts[0].slide?.deadline)
-        }
+        if !rareFacts.isEmpty { deadline.lower(to: rareFacts[0].nextDeadline()) }
         return deadline
     }
 
@@ -183,31 +166,6 @@ struct TagMirror: Sendable {
             isFindUsed: find.isUsed, hasMotion: hasMotion,
             hasRadios: hasReceptions || left.contains(.radios))
     }
-
-    /// The radios that receive the tag; nil if the bridge has one radio.
-    var radios: TagRadios? {
-        get { rareFacts.first?.radios }
-        set { if newValue != nil || !rareFacts.isEmpty { rare.radios = newValue } }
-    }
-
-    /// Whether the tag is near; nil while that is not configured.
-    var presence: Presence? {
-        get { rareFacts.first?.presence }
-        set {
-            guard newValue != nil || !rareFacts.isEmpty else { return }
-            rare.presence = newValue
-            isRecordSet = true
-        }
-    }
-
-    /// The retained topics of features that were switched off.
-    var leftTopics: [String] {
-        (left.contains(.presence) ? [topics[PresenceDocument.topic]] : [])
-            + (left.contains(.radios) ? [topics[RadioDocument.topic]] : [])
-    }
-
-    /// Handles the end of ``leftTopics``.
-    mutating func leftTopicsCleared() { left = [] }
 
     /// Whether `T/radios` was published.
     private var hasReceptions: Bool { radios?.rows.isEmpty == false }
@@ -441,7 +399,7 @@ extension TagMirror {
             tagLED.turnOff()
             publications.append(ledFact)
         }
-        return publications + presenceDue(at: now)
+        return publications + featureFactsDue(at: now)
     }
 
     /// Handles the end of the bridge.
