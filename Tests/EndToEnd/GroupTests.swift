@@ -82,7 +82,7 @@ struct GroupTests {
         }
     }
 
-    @Test("completion prints the tags and groups of all bridges, and is silent without a broker")
+    @Test("completion prints keys, and the tags and groups of all bridges, and is silent without a broker")
     func completion() async throws {
         let settings = "groups:\n  - {name: hall, tags: [0001]}"
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "", settings: settings)) { world in
@@ -97,6 +97,10 @@ struct GroupTests {
             let broken = try world.folder.write("broken.yaml", "mqtt: [")
             let silent = try await world.client("complete", "tags", "--config", broken, "--", "h")
             #expect(silent.status == 0 && silent.printed.isEmpty, "\(silent.printed)")
+            #expect(try await world.client("complete", "keys", "--", "mqtt.po").printed == "mqtt.port\n")
+            #expect(try await world.client("complete", "keys", "--", "mqtt.port,mqtt.po").printed.isEmpty)
+            let list = try await world.client("complete", "keys", "--config", broken, "--", "log.level,mqtt.host")
+            #expect(list.printed == "log.level,mqtt.host\nlog.level,mqtt.hosts\n", "\(list.printed)")
         }
     }
 }

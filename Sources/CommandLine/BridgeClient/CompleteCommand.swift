@@ -8,7 +8,8 @@ import Logging
 import Terminal
 import Text
 
-/// `complete`: prints the IDs of tags and the names of groups that begin with a word, for the completion of shells.
+/// `complete`: prints the words that begin with what was typed, for the completion of shells: IDs of tags and names of groups,
+/// or keys of the configuration.
 ///
 /// It is silent on all errors, and ends in well under a second even if the broker does not answer; then it prints what the
 /// configuration contains.
@@ -19,6 +20,11 @@ struct CompleteAction: CommandAction {
         case tag
         /// IDs of tags and names of groups with commas between them, or `all`.
         case tags
+        /// Keys of the configuration that can be printed, with commas between them.
+        case keys
+
+        /// Whether commas stand between several words.
+        var isList: Bool { self != .tag }
     }
 
     /// The time limit for the broker.
@@ -32,6 +38,12 @@ struct CompleteAction: CommandAction {
     let config: String?
 
     func run(in context: CommandContext) -> ExitCode {
+        guard kind != .keys else {
+            Self.offered(Settings.printableKeys, for: word, isList: kind.isList).forEach {
+                OutputChannel.standardOutput.write($0)
+            }
+            return .done
+        }
         guard case .success(let loaded) = ConfigurationFile.load(path: config, environment: context.environment) else {
             return .done
         }
@@ -59,28 +71,28 @@ struct CompleteAction: CommandAction {
         return directory
     }
 
-    /// The words that begin with what has been typed, in the order of a listing.
-    ///
-    /// IDs with characters that are special to a shell are left out. In a list, the words follow the last comma, and those
-    /// before it are not offered again.
+    /// The IDs and names that begin with what has been typed. Those with characters that are special to a shell are left out.
     func candidates(_ configuration: Settings, _ directory: FleetDirectory?) -> [String] {
         let groups = configuration.tagsOfGroups.keys + (directory.map { Array($0.groups.keys) } ?? [])
         let ids = Set(configuration.tags.map(\.id.text) + (directory?.tags ?? []))
-        let isList = kind == .tags
+        let others = kind.isList ? Set(groups).union(word.contains(",") ? [] : [TagOperand.all]) : []
+        let words = ids.union(others).filter { $0.utf8.allSatisfy(ASCII.isOfWord) }
+        return Self.offered(words, for: word, isList: kind.isList)
+    }
+
+    /// The words that begin with what has been typed, sorted. In a list, they follow the last comma, and those before it are not
+    /// offered again.
+    private static func offered(_ words: some Sequence<String>, for word: String, isList: Bool) -> [String] {
         let end = isList ? word.lastIndex(of: ",").map { word.index(after: $0) } ?? word.startIndex : word.startIndex
         let (typed, last) = (word[..<end], word[end...])
         let earlier = Set(typed.split(separator: ",").map(String.init))
-        let others = isList ? Set(groups).union(typed.isEmpty ? [TagOperand.all] : []) : []
-        return ids.union(others).filter {
-            $0.hasPrefix(last) && !earlier.contains($0) && $0.utf8.allSatisfy(ASCII.isOfWord)
-        }
-        .sorted().map { typed + $0 }
+        return words.filter { $0.hasPrefix(last) && !earlier.contains($0) }.sorted().map { typed + $0 }
     }
 
     static let row = Command<any CommandAction>(
         name: "complete",
         summary: "print the words that complete a command line",
-        details: ["For the completion of shells: prints the ids of tags that begin with WORD."],
+        details: ["For the completion of shells: prints the words of a kind that begin with WORD."],
         options: [.config],
         operands: [.required("KIND", .words(Kind.allCases.map(\.rawValue))), .optional("WORD")],
         isHidden: true

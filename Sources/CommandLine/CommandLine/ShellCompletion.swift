@@ -109,8 +109,12 @@ extension ShellCompletion {
         return [Self.offer(words + options)]
     }
 
-    /// Whether the program itself prints words for an operand of a command.
-    private var printsWords: Bool { commands.flatMap(\.operands).contains { $0.completion.isPrinted } }
+    /// Whether the program itself prints words for an operand or an option of a command.
+    private var printsWords: Bool {
+        commands.contains { command in
+            (command.operands.map(\.completion) + command.options.map(\.completion)).contains(where: \.isPrinted)
+        }
+    }
 
     /// A function that offers the lines that the program prints. They come from the network, so the shell does not expand
     /// them. The file of `--config` is as it was typed: the function takes its quotation marks away, and expands `~/`.

@@ -145,7 +145,7 @@ extension CheckConfigCommand {
     private static let printOption = OptionDescription(
         name: "--print",
         value: "KEY[,KEY...]",
-        completion: .words(Settings.printableKeys),
+        completion: .output(of: ["complete", "keys"]),
         details: [
             "Print the values of these keys, one per line; keys that are not in the",
             "file have their defaults. N stands for all tags: tags.N.serial.",

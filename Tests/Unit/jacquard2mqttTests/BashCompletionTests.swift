@@ -19,7 +19,7 @@ struct BashCompletionTests {
         """#
 
     @Test(
-        "offers the lines that the program prints for a tag, and does not expand them",
+        "offers the lines that the program prints for a tag or a key, and does not expand them",
         arguments: [
             ("led ", "complete tags -- "), ("led 00", "complete tags -- 00"), ("led 0001,", "complete tags -- 0001,"),
             ("led --pattern solid 00", "complete tags -- 00"), ("why ", "complete tag -- "),
@@ -36,7 +36,8 @@ struct BashCompletionTests {
             ("imu record 0001 --g", "--group"), ("imu parse run", "files"), ("imu parse --cs", "--csv"),
             ("imu record 0001 st", ""), ("modules 0001 del", "delete"), ("modules del", "complete tag -- del"),
             ("modules 0001 delete IMU --j", "--json"), ("radios se", "setup"), ("radios setup --po", "--port"),
-            ("radios setup se", ""),
+            ("radios setup se", ""), ("check-config --print mqtt.host,mqtt.por", "complete keys -- mqtt.host,mqtt.por"),
+            ("check-config --config a.yaml --print ", "complete keys --config a.yaml -- "),
         ])
     func tags(typed: String, offered: String) {
         #expect(Self.offers(typed, Self.program) == offered)
@@ -50,8 +51,7 @@ struct BashCompletionTests {
             ("led --duration ", ""), ("run --log-level d", "debug"), ("run --state ", "files-d"),
             ("scan --config ", "files@(yaml|yml)"), ("check-config my", "files@(yaml|yml)"),
             ("check-config --j", "--json"), ("--config ", "files@(yaml|yml)"), ("--config a.yaml sta", "status"),
-            ("--config a.yaml led 003R ye", "yellow"), ("check-config --print mqtt.por", "mqtt.port"),
-            ("pair --timeout ", ""), ("unknown ", ""),
+            ("--config a.yaml led 003R ye", "yellow"), ("pair --timeout ", ""), ("unknown ", ""),
         ])
     func offer(typed: String, offered: String) {
         #expect(Self.offers(typed) == offered)
