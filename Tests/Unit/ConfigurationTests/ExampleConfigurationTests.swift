@@ -75,12 +75,26 @@ struct ExampleConfigurationTests {
         let lines = try ExampleConfiguration.text().split(separator: "\n").map { $0.drop { $0 == " " } }
         for key in Settings.allKeyDescriptions {
             let bounds = key.schema.bounds
-            guard let index = lines.firstIndex(where: { $0.hasPrefix("#\(key.name): ") }), bounds.count == 2 else {
-                continue
-            }
-            let comment = lines[..<index].reversed().prefix { $0.hasPrefix("# ") }.reversed().joined(separator: " ")
+            guard bounds.count == 2 else { continue }
+            let place = Self.line(of: key.path, in: lines)
+            let index = try #require(place, "\(key.path)")
+            let comment = lines[..<index].reversed().prefix { $0.hasPrefix("# ") }.reversed()
+                .map { $0.dropFirst(2) }.joined(separator: " ")
             #expect(comment.contains(bounds.joined(separator: " to ")), "\(key.path)")
         }
+    }
+
+    /// The index of the line of a key: the first line with its name behind those of its sections.
+    private static func line(of path: String, in lines: [Substring]) -> Int? {
+        var index = -1
+        for name in path.split(separator: ".") where name != "N" {
+            let next = lines[(index + 1)...].firstIndex { line in
+                ["", "#", "#- ", "# "].contains { line.hasPrefix("\($0)\(name):") }
+            }
+            guard let next else { return nil }
+            index = next
+        }
+        return index
     }
 
     @Test("the Operations article lists the keys that a reload does not change")
