@@ -73,6 +73,28 @@ struct CommandWaitingTests {
         }
     }
 
+    @Test("with a lifetime of 0 fails because of Bluetooth if that is off")
+    func noWaitingForBluetooth() {
+        let scene = Scene.connected()
+        scene.disconnect()
+        scene.handle(.bluetooth(.poweredOff))
+        scene.send(led, #"{"state":"ON","ttl_ms":0}"#)
+        #expect(
+            scene.lastError
+                == ResultError(
+                    code: "tag_offline", text: "Bluetooth is powered off, so tag 003R is not connected",
+                    hint: "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong", retryable: true))
+    }
+
+    @Test("is told to wait while Bluetooth starts, and to switch it on while it is off")
+    func bluetoothHints() {
+        for state in AdapterFacts.State.allCases where state != .poweredOn {
+            let isStarting = state == .unknown || state == .resetting
+            let hint = CommandObstacle.bluetooth(state).hint
+            #expect(hint.hasPrefix(isStarting ? "Wait a moment; " : "Switch Bluetooth on; "), "\(state)")
+        }
+    }
+
     @Test("fails when the tag refuses the connection, and does not wait in vain")
     func refused() {
         let scene = Scene.connected()

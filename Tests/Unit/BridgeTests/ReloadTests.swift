@@ -10,6 +10,7 @@ struct ReloadTests {
     private static let device = "homeassistant/device/jacquard_tag_003R/config"
     private static let bridgeDevice = "homeassistant/device/jacquard_bridge_attic/config"
 
+    @discardableResult
     private func adopt(
         _ scene: Scene, isConnected: Bool = true, _ change: (inout BridgeConfiguration) -> Void
     ) -> [String] {
@@ -173,9 +174,22 @@ struct ReloadTests {
         #expect(adopt(scene) { ($0.options.commandsPerTag, $0.options.gestureLifetime) = (1, .seconds(9)) } == [])
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"1"}"#)
         scene.send("tag/003R/led/set", #"{"state":"ON","id":"2"}"#)
-        #expect(scene.lastError?.code == "busy")
+        #expect(scene.lastError?.text == "Tag 003R has 1 command pending, which is the limit")
         scene.report(.gesture(.doubleTap))
         #expect(scene.publications.contains { $0.message.messageExpirySeconds == 9 })
+    }
+
+    @Test("with a lower limit of commands names it, and lets a command pass that is done at once")
+    func lowerLimit() {
+        let scene = Scene.connected()
+        for _ in 0..<3 { scene.send("tag/003R/led/set", "on") }
+        adopt(scene) { $0.options.commandsPerTag = 2 }
+        scene.send("tag/003R/led/set", "on")
+        #expect(scene.lastError?.text == "Tag 003R has 3 commands pending; the limit is 2")
+        scene.send("tag/003R/find/set", "start")
+        #expect(scene.lastError?.code == "busy")
+        scene.send("tag/003R/find/set", "stop")
+        #expect(scene.results.last?.status == "ok")
     }
 
     @Test("is ignored after the stop, and for an unknown tag")

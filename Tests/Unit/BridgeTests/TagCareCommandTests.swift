@@ -27,7 +27,7 @@ struct TagCareCommandTests {
         #expect(scene.performed == [expected])
     }
 
-    private static let name = "1 to 21 bytes of UTF-8 without control characters"
+    private static let name = "1 to 21 bytes of UTF-8 without control characters, not only spaces"
 
     @Test(
         "reject an invalid value with the allowed ones",
@@ -38,6 +38,8 @@ struct TagCareCommandTests {
             ("name/set", "äöüäöüäöüäö", #""name" is "äöüäöüäöüäö"; it may be \#(name)"#),
             ("name/set", #"{"name":"a\nb"}"#, "\"name\" is \"a\nb\"; it may be \(name)"),
             ("name/set", #"{"name":"a\u001Fb"}"#, "\"name\" is \"a\u{1F}b\"; it may be \(name)"),
+            ("name/set", #"{"name":" \u3000"}"#, "\"name\" is \" \u{3000}\"; it may be \(name)"),
+            ("name/set", "\" \"", #""name" is " "; it may be \#(name)"#),
             ("name/set", #"{"name":7}"#, #""name" is 7; it may be \#(name)"#),
             ("name/set", "Old", #""name" is "Old"; it may be \#(name), and not the name that it has"#),
             ("info/get", "now", #""payload" is "now"; it may be empty, or an object with component, id and ttl_ms"#),

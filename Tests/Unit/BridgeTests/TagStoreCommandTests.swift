@@ -60,8 +60,15 @@ struct TagStoreCommandTests {
     @Test(
         "require a key and an object",
         arguments: [
-            ("config/get", "", #""key" is missing; it may be a text of 1 to 128 bytes"#),
-            ("config/get", #"{"key":""}"#, #""key" is ""; it may be a text of 1 to 128 bytes"#),
+            ("config/get", "", #""key" is missing; it may be a text of 1 to 128 bytes without control characters"#),
+            (
+                "config/get", #"{"key":""}"#,
+                #""key" is ""; it may be a text of 1 to 128 bytes without control characters"#
+            ),
+            (
+                "config/get", #"{"key":"a\u0000b"}"#,
+                "\"key\" is \"a\u{0}b\"; it may be a text of 1 to 128 bytes without control characters"
+            ),
             ("config/get", "k", #""payload" is "k"; it may be a JSON object"#),
             (
                 "config/get", #"{"key":"k","vendor_id":"11"}"#,
@@ -108,7 +115,8 @@ struct TagStoreCommandTests {
         scene.send("tag/003R/config/get", #"{"key":"\#(key)"}"#)
         #expect(scene.performed == [.configGet(key: key)])
         scene.send("tag/003R/config/get", #"{"key":"\#(key)k"}"#)
-        #expect(scene.lastError?.text.hasSuffix("; it may be a text of 1 to 128 bytes") == true)
+        #expect(
+            scene.lastError?.text.hasSuffix("; it may be a text of 1 to 128 bytes without control characters") == true)
     }
 
     @Test("return all eight types")

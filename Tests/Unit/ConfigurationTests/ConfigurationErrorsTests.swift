@@ -129,17 +129,19 @@ struct ConfigurationErrorsTests {
     }
 
     @Test(
-        "the topic of Home Assistant's state is none of a bridge",
+        "the topics of Home Assistant are none of a bridge",
         arguments: [
             ("jacquard", "jacquard/tag/0001/led/set", "jacquard/tag"), ("jacquard", "jacquard/tag", "jacquard/tag"),
             ("a/b", "a/b/bridge/attic/request/pair", "a/b/bridge"), ("jacquard", "jacquard/status", nil),
             ("jacquard", "jacquard/tags/status", nil), ("jacquard", "jacquard", nil), ("a/b", "jacquard/tag/x", nil),
-        ] as [(String, String, String?)])
-    func statusTopic(base: String, topic: String, owner: String?) {
-        let lines = errorLines("mqtt: {base_topic: \(base)}\nhome_assistant: {status_topic: \(topic)}")
-        let line = owner.map { owner in
-            "/etc/x.yaml:2:32: home_assistant.status_topic: a topic of the bridges: \(owner) begins it; allowed: the topic of "
-                + "Home Assistant's birth message, such as homeassistant/status"
+        ] as [(String, String, String?)],
+        [("prefix", "homeassistant"), ("status_topic", "homeassistant/status")])
+    func homeAssistantTopic(topics: (base: String, topic: String, owner: String?), key: (name: String, example: String))
+    {
+        let lines = errorLines("mqtt: {base_topic: \(topics.base)}\nhome_assistant: {\(key.name): \(topics.topic)}")
+        let line = topics.owner.map { owner in
+            "/etc/x.yaml:2:\(key.name.count + 20): home_assistant.\(key.name): a topic of the bridges: \(owner) begins it; "
+                + "allowed: a topic of Home Assistant, such as \(key.example)"
         }
         #expect(lines == [line].compactMap(\.self))
     }

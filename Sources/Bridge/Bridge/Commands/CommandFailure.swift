@@ -159,7 +159,7 @@ extension CommandFailure {
         case .componentDoesNotSupportTouchMode:
             self.init(.unsupported, "The component has no touch sensor", hint: tag.gearHint)
         case .notConnected:
-            self = tag.offlineFailure(at: now)
+            self = tag.offlineFailure(bluetooth: nil, at: now)
         case .timeout:
             self.init(.timeout, "Tag \(tag.entry.id) did not respond before the timeout; the effect is unknown")
         case .linkLost:

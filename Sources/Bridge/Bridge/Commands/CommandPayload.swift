@@ -70,9 +70,10 @@ enum CommandPayload: Sendable {
 
     /// Returns the bytes as text without spaces around it.
     private static func text(_ bytes: [UInt8]) throws(CommandFailure) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(.invalidJSON, "The payload is not UTF-8 text")
         }
+        guard !bytes.contains(0) else { throw CommandFailure(.invalidJSON, "The payload contains a NUL character") }
         return String(text.trimmingSpaces(spaces))
     }
 

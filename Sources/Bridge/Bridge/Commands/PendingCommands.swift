@@ -103,8 +103,10 @@ extension PendingCommands {
     func checkRoom(for tag: TagID?, within timeToLive: Duration) throws(CommandFailure) {
         let count = count(of: tag) { _ in true }
         guard count < commandsPerTag else {
+            // A reload may have lowered it.
+            let limit = count == commandsPerTag ? ", which is the limit" : "; the limit is \(commandsPerTag)"
             throw CommandFailure(
-                .busy, "\(Self.subject(tag)) has \(counted(count, "command")) pending, which is the limit",
+                .busy, "\(Self.subject(tag)) has \(counted(count, "command")) pending\(limit)",
                 hint: "Wait for their results")
         }
         try checkShare(commandsPerTag - commandsPerTag / 4, of: tag, above: .seconds(60), within: timeToLive)

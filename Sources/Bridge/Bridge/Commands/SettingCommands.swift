@@ -1,5 +1,6 @@
 import JSON
 import JacquardProtocol
+import Text
 import Time
 
 /// `connection/set`: `connect` or `disconnect`. A disconnect lasts until `connect`. The result is published when the
@@ -42,7 +43,7 @@ struct NameSet: TagRequest {
 
     var command: TagCommand? { .rename(newName) }
 
-    private static let allowed = "1 to 21 bytes of UTF-8 without control characters"
+    private static let allowed = "1 to 21 bytes of UTF-8 without control characters, not only spaces"
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments = try CommandArguments(payload) { text in ["name": .string(text)] }
@@ -54,7 +55,8 @@ struct NameSet: TagRequest {
     }
 
     private static func isName(_ text: String) -> Bool {
-        BLEConfiguration.nameByteCounts.contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        BLEConfiguration.nameByteCounts.contains(text.utf8.count) && !text.utf8.contains(where: ASCII.isControl)
+            && text.contains { !$0.isWhitespace }
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {

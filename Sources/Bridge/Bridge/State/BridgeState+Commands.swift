@@ -200,14 +200,15 @@ extension BridgeState {
         let payload = try payload.get()
         let timeToLive = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds).timeToLive
         if try pendingCommands.join(requester) { return [] }
-        try pendingCommands.checkRoom(for: position.map { tags[$0].entry.id }, within: timeToLive)
         switch receiver {
         case .tag(let row):
             guard let position else { return [] }
             let request = try row.init(
                 payload, in: requestContext(of: position))
+            if !request.isImmediate { try pendingCommands.checkRoom(for: tags[position].entry.id, within: timeToLive) }
             return try begin(request, of: position, requester, within: timeToLive, at: now)
         case .bridge(let row):
+            try pendingCommands.checkRoom(for: nil, within: timeToLive)
             do throws(CommandFailure) {
                 return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
             } catch {
@@ -242,7 +243,9 @@ extension BridgeState {
         if !type(of: request).ignoresHold {
             if tags[position].entry.connect == .never { throw tags[position].entry.switchedOffFailure }
             if tags[position].link.intent.isHeld { throw tags[position].heldFailure }
-            guard tags[position].isConnected || timeToLive > .zero else { throw tags[position].offlineFailure(at: now) }
+            guard tags[position].isConnected || timeToLive > .zero else {
+                throw tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now)
+            }
         }
         request.accepted(by: &tags[position])
         pendingCommands.add(

@@ -210,7 +210,8 @@ extension BridgeState {
                     command.requesters[0].add(unaware: bridge)
                 }
                 let isOnlyHere = command.isOnlyHere || command.unaware.contains(bridge)
-                let offline = isOnlyHere ? tags[position].offlineFailure(at: now) : nil
+                let offline =
+                    isOnlyHere ? tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now) : nil
                 if let failure = offline ?? failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
                     continue
@@ -305,7 +306,9 @@ extension BridgeState {
         do throws(CommandFailure) {
             guard let position else { throw CommandFailure.forgottenBeforeSending }
             let isInTime = now.instant < instant || type(of: request).ignoresHold
-            guard isInTime, !isConnectedElsewhere(position) else { throw tags[position].offlineFailure(at: now) }
+            guard isInTime, !isConnectedElsewhere(position) else {
+                throw tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now)
+            }
             if try pendingCommands.join(requester) { return [] }
             return try begin(request, of: position, requester, within: max(.zero, instant - now.instant), at: now)
         } catch {

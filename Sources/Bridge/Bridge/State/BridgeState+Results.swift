@@ -49,7 +49,8 @@ extension BridgeState {
     private mutating func waitAgain(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
         guard let position = command.tag.flatMap(tags.position) else { return [] }
         guard now.instant < command.reachableUntil else {
-            return fail(command.token, tags[position].offlineFailure(at: now), at: now)
+            return fail(
+                command.token, tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now), at: now)
         }
         pendingCommands.waitAgain(command.token, isConnected: tags[position].isConnected, at: now)
         tags[position].link.need(at: now.instant)

@@ -43,8 +43,17 @@ extension TagMirror {
     var gearHint: String { "\(topics[.gear]) lists what the attached gear can do" }
 
     /// The tag is not connected.
-    func offlineFailure(at now: Timestamp) -> CommandFailure {
+    ///
+    /// - Parameters:
+    ///   - bluetooth: the state of Bluetooth; nil if it is powered on.
+    ///   - now: the current time.
+    /// - Returns: the failure.
+    func offlineFailure(bluetooth: AdapterFacts.State?, at now: Timestamp) -> CommandFailure {
         if let failure = inUseFailure ?? unconnectableFailure { return failure }
+        if let obstacle = bluetooth.map(CommandObstacle.bluetooth) {
+            return CommandFailure(
+                .tagOffline, "\(obstacle.text), so tag \(entry.id) is not connected", hint: obstacle.hint)
+        }
         let hint =
             entry.connect == .onDemand
             ? "the tag connects on demand: allow time with ttl_ms; " + lastSeenHint(at: now)

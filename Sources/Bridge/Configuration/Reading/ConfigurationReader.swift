@@ -34,24 +34,27 @@ enum ConfigurationReader {
         let keys = reader.read(root, at: "", Settings.keys, into: &settings)
         settings.isInstanceGiven = keys.nodes["instance"] != nil
         if case .position? = keys.nodes["mqtt.password"]?.origin { settings.mqtt.isPasswordInFile = true }
-        checkStatusTopic(settings, keys.nodes, &reader.findings)
+        checkHomeAssistantTopics(settings, keys.nodes, &reader.findings)
         return reader.findings.isEmpty ? .success(settings) : .failure(reader.findings.errors(in: file))
     }
 
-    /// Reports a topic of Home Assistant's state that is one of a bridge, which would then answer no command in it.
-    private static func checkStatusTopic(
+    /// Reports topics of Home Assistant among those of the bridges: a command in one of them would have no result.
+    private static func checkHomeAssistantTopics(
         _ settings: Settings, _ nodes: [String: ConfigurationNode], _ findings: inout ConfigurationFindings
     ) {
-        let base = settings.mqtt.baseTopic
-        let path = "home_assistant.status_topic"
-        guard
-            let owner = ["\(base)/bridge", "\(base)/tag"].first(where: { owner in
-                settings.homeAssistant.statusTopic == owner || settings.homeAssistant.statusTopic.hasPrefix(owner + "/")
-            })
-        else { return }
-        let node = nodes[path] ?? nodes["mqtt.base_topic"]
-        findings.add(
-            "a topic of the bridges: \(owner) begins it", path: path, at: node?.origin ?? .file,
-            allowed: "the topic of Home Assistant's birth message, such as homeassistant/status")
+        let (base, homeAssistant) = (settings.mqtt.baseTopic, settings.homeAssistant)
+        let topics = [
+            ("home_assistant.prefix", homeAssistant.prefix, "homeassistant"),
+            ("home_assistant.status_topic", homeAssistant.statusTopic, "homeassistant/status"),
+        ]
+        for (path, topic, example) in topics {
+            guard let owner = ["\(base)/bridge", "\(base)/tag"].first(where: { "\(topic)/".hasPrefix("\($0)/") }) else {
+                continue
+            }
+            findings.add(
+                "a topic of the bridges: \(owner) begins it", path: path,
+                at: (nodes[path] ?? nodes["mqtt.base_topic"])?.origin ?? .file,
+                allowed: "a topic of Home Assistant, such as \(example)")
+        }
     }
 }
