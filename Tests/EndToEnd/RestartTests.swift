@@ -32,6 +32,46 @@ struct RestartTests {
         }
     }
 
+    @Test("with the ids of two tags exchanged, each command reaches the tag with the serial")
+    func exchangedIDs() async throws {
+        func list(_ ids: String...) -> String {
+            ids.enumerated().map { "  - {serial: \(World.serial($0 + 1)), id: \($1)}" }.joined(separator: "\n")
+        }
+        try await inWorld(WorldPlan(tags: 2, tagList: list("a", "b"))) { world in
+            try await until("both are connected") { world.isConnected("a") && world.isConnected("b") }
+            try await world.stopDaemon()
+            let text = WorldPlan(tags: 2, tagList: list("b", "a")).configuration(port: world.broker.port)
+            _ = try world.folder.write("config.yaml", text)
+            try world.restartDaemon()
+            try await until("both are connected") { world.isConnected("a") && world.isConnected("b") }
+            for (id, serial) in [("a", World.serial(2)), ("b", World.serial(1))] {
+                let info = world.observer.document("jacquard/tag/\(id)/info")
+                #expect(info["serial"] as? String == serial)
+                #expect((info["uuid"] as? String)?.contains(serial) == true, "\(info)")
+            }
+            #expect(world.problems == [])
+        }
+    }
+
+    @Test("with a tag forgotten that was paired by command and then listed, it is not known again")
+    func forgottenUnderAnotherID() async throws {
+        let plan = WorldPlan(tags: 2, options: ["--pairing"], tagList: "")
+        try await inWorld(plan) { world in
+            #expect(try await world.client("pair", "0002").status == 0)
+            try await world.connected(2...2)
+            try await world.reload(WorldPlan(tags: 2, tagList: "  - {serial: \"0002\", id: sleeve}"))
+            try await until("the new id") { world.isConnected("sleeve") }
+            try await world.succeeds("\(World.bridge)/request/forget", "sleeve")
+            try await world.reload(plan)
+            try await world.stopDaemon()
+            try world.restartDaemon()
+            try await until("the bridge knows no tag") {
+                world.observer.document("\(World.bridge)/info")["tags"] as? [String] == []
+            }
+            #expect(try world.stored("0002") == nil && world.stored("sleeve") == nil)
+        }
+    }
+
     @Test("with an invalid state file, the file is set aside and the bridge starts")
     func damagedState() async throws {
         try await inWorld { world in

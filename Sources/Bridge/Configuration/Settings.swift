@@ -98,13 +98,18 @@ extension Settings {
         return notices
     }
 
-    /// One sentence for each serial in the file that looks like a tag which is not in the file, and which the bridge knows.
+    /// One sentence for each tag in the file whose id is the serial of a tag that is not in the file and that the bridge knows, or
+    /// whose serial looks like that of one.
     ///
     /// - Parameter known: the serials of the tags that the bridge knows.
-    /// - Returns: the sentences, in the order of the file; none for serials that the bridge knows.
+    /// - Returns: the sentences, in the order of the file.
     public func notices(comparedWith known: [String]) -> [String] {
         let listed = Set(tags.map(\.serial)), others = known.filter { !listed.contains($0) }
         return tags.enumerated().compactMap { number, tag in
+            if others.contains(tag.id.text) {
+                return
+                    "tags[\(number)].id: \(tag.id) is the serial of another tag that the bridge knows, which has no id then"
+            }
             let hint = known.contains(tag.serial) ? "" : SerialLikeness.hint(for: tag.serial, in: others)
             return hint.isEmpty ? nil : "tags[\(number)].serial: the bridge does not know \(tag.serial)\(hint)"
         }

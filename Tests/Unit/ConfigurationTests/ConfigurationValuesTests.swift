@@ -214,4 +214,21 @@ struct ConfigurationValuesTests {
                 "chords[1]: sleev is not in tags: the chord needs that tag to be paired by command",
             ])
     }
+
+    @Test(
+        "notices compare the tags with those that the bridge knows",
+        arguments: [
+            (
+                ["0001", "0003"],
+                "tags[0].id: 0003 is the serial of another tag that the bridge knows, which has no id then"
+            ),
+            (["0001"], nil), (["0003", "0001", "O002"], "tags[0].id: 0003 is the serial of"),
+            (["OO01"], "tags[0].serial: the bridge does not know 0001"), ([], nil),
+        ] as [([String], String?)])
+    func comparison(known: [String], notice: String?) throws {
+        let settings = try readConfiguration(#"tags: [{serial: "0001", id: "0003"}]"#).get()
+        let notices = settings.notices(comparedWith: known)
+        #expect(notices.count == (notice == nil ? 0 : 1))
+        #expect(notices.first?.hasPrefix(notice ?? "") ?? true, "\(notices)")
+    }
 }

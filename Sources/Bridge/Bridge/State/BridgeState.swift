@@ -154,6 +154,9 @@ public struct BridgeState: ~Copyable {
     /// Returns the id of a tag; nil for an unknown one.
     public func id(of tag: TagHandle) -> TagID? { tags.position(of: tag).map { tags[$0].entry.id } }
 
+    /// The tag of a handle; nil for an unknown handle.
+    public func entry(of tag: TagHandle) -> TagEntry? { tags.position(of: tag).map { tags[$0].entry } }
+
     /// Returns the handle of a tag; nil for an unknown id.
     public func handle(of id: TagID) -> TagHandle? { tags.position(of: id).map { tags[$0].handle } }
 }

@@ -131,12 +131,13 @@ extension BridgeService {
     }
 
     private func forget(_ tag: TagHandle, _ token: UInt64) {
-        departures[tag] = (token, bridge.id(of: tag))
+        departures[tag] = (token, bridge.entry(of: tag))
         manager.forget(tag)
     }
 
     private func remember(_ record: TagRecord) {
         batteries.remember(record)
-        store.remember(StoredTag(record, isPaired: store.tags[record.id]?.paired ?? false))
+        let key = StoredTag.Key(id: record.id, serial: record.serial)
+        store.remember(StoredTag(record, isPaired: store.tags[key]?.paired ?? false))
     }
 }

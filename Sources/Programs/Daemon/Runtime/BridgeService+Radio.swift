@@ -108,12 +108,12 @@ extension BridgeService {
 
     /// A tag that Bluetooth refuses to forget stays known.
     private func forgotten(_ tag: TagHandle, _ error: TagConnectionError?) {
-        guard let (token, id) = departures.removeValue(forKey: tag) else { return }
+        guard let (token, entry) = departures.removeValue(forKey: tag) else { return }
         if let error { return answer(token, .failure(RequestError(error, centralState))) }
-        if let id {
-            store.forget(id)
-            batteries.forget(id)
-            recorder?.forget(id)
+        if let entry {
+            store.forget(StoredTag.Key(entry))
+            batteries.forget(entry.id)
+            recorder?.forget(entry.id)
         }
         answer(token, .success(.done))
     }
@@ -137,8 +137,8 @@ extension BridgeService {
         guard !pairing.isCheck else { return }
         // After the answer, which adds a new tag to the bridge.
         EventLoop.shared.atEndOfTurn { [weak self] in
-            guard let self, let id = bridge.id(of: tag) else { return }
-            store.markPaired(id)
+            guard let self, let entry = bridge.entry(of: tag) else { return }
+            store.markPaired(StoredTag.Key(entry))
         }
     }
 }

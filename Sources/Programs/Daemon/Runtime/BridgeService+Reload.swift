@@ -14,8 +14,7 @@ extension BridgeService {
     ///
     /// - Returns: the number of changes.
     func adopt(_ new: Settings) async -> Int {
-        let paired = store.tags.values.filter(\.paired).sorted { $0.id < $1.id }
-            .map { TagSettings(serial: $0.serial, id: $0.id) }
+        let paired = StoredTag.paired(among: store.tags.values).map { TagSettings(serial: $0.serial, id: $0.id) }
         let known = Set(bridge.knownTags.map(\.entry.id))
         let changes = configuration.changes(to: new, paired: paired, known: known)
         configuration = new.keepingStartValues(of: configuration)
@@ -61,7 +60,7 @@ extension BridgeService {
     private func add(_ tag: TagSettings) {
         let entry = tag.entry
         reloadLog.notice("a tag is listed", [(.tag, tag.id.text)])
-        let record = store.tags[tag.id].flatMap { $0.serial == tag.serial ? batteries.complete($0.record) : nil }
+        let record = store.tags[StoredTag.Key(entry)].map { batteries.complete($0.record) }
         handle(.tagAdded(entry, record: record))
     }
 

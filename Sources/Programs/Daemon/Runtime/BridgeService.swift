@@ -39,7 +39,7 @@ final class BridgeService {
     var outbox = Outbox()
     /// The requests to answer when pairing or forgetting has ended.
     var pairings: [TagHandle: (token: UInt64, isCheck: Bool)] = [:]
-    var departures: [TagHandle: (token: UInt64, id: TagID?)] = [:]
+    var departures: [TagHandle: (token: UInt64, entry: TagEntry?)] = [:]
     var life = TagLife()
     /// Set while the Bluetooth traffic of a tag is recorded.
     var tap: TrafficTap?
@@ -113,9 +113,7 @@ final class BridgeService {
         let addresses = Dictionary(configuration.knownTags.map { ($0.entry.id, $0.address) }) { first, _ in first }
         for tag in bridge.knownTags {
             add(tag.handle, tag.entry, at: addresses[tag.entry.id] ?? nil)
-        }
-        for record in records {
-            if let tag = bridge.handle(of: record.id) { expect(tag, at: record.address) }
+            expect(tag.handle, at: store.tags[StoredTag.Key(tag.entry)]?.address)
         }
     }
 

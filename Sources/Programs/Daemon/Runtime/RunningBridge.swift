@@ -65,7 +65,7 @@ package final class RunningBridge {
         let store = TagStore(folder, log: log.labelled("state"))
         await store.load()
         let batteries = BatteryStore(folder, log: log.labelled("state"))
-        await batteries.load(for: store.isComplete ? store.tags : nil)
+        await batteries.load(for: store.isComplete ? Set(store.tags.keys) : nil)
         let recorder = await EventRecorder.start(loaded.configuration, folder, log: log.labelled("state"))
         let known = max(store.tags.count, loaded.configuration.tags.count)
         if let complaint = DescriptorLimit.complaint(about: DescriptorLimit.raise(), tags: known) {

@@ -54,10 +54,10 @@ extension Settings {
     }
 
     /// The records of known tags: configured, or paired by command.
-    func records(of stored: [TagID: StoredTag]) -> [TagRecord] {
-        let configured = Set(tags.map(\.id))
-        return stored.values.filter { $0.paired || configured.contains($0.id) }.sorted { $0.id < $1.id }
-            .map(\.record)
+    func records(of stored: [StoredTag.Key: StoredTag]) -> [TagRecord] {
+        let listed = Set(tags.map { StoredTag.Key($0.entry) })
+        let paired = StoredTag.paired(among: stored.values).filter { !listed.contains($0.key) }
+        return (stored.values.filter { listed.contains($0.key) } + paired).sorted { $0.key < $1.key }.map(\.record)
     }
 }
 

@@ -39,7 +39,7 @@ final class BatteryStore {
     /// Reads the file. Errors are logged and don't stop the bridge.
     ///
     /// - Parameter tags: the known tags; histories of others are dropped. nil if the tags could not be read.
-    func load(for tags: [TagID: StoredTag]?) async {
+    func load(for tags: Set<StoredTag.Key>?) async {
         let folder = folder
         switch await HelperThread.shared.run(.state, { folder.loadBatteries() }) {
         case .batteries(let found): adopt(found, of: tags)
@@ -57,8 +57,8 @@ final class BatteryStore {
         }
     }
 
-    private func adopt(_ found: [StoredBattery], of tags: [TagID: StoredTag]?) {
-        for battery in found where tags == nil || tags?[battery.id]?.serial == battery.serial {
+    private func adopt(_ found: [StoredBattery], of tags: Set<StoredTag.Key>?) {
+        for battery in found where tags?.contains(battery.key) ?? true {
             batteries[battery.id] = (battery.serial, battery.history)
         }
     }

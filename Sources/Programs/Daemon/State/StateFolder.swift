@@ -111,7 +111,7 @@ struct StateFolder: Sendable {
     ///
     /// - Throws: ``FileError``; the file is then as it was.
     func save(_ tags: [StoredTag]) throws(FileError) {
-        try write(StoredTags(tags: tags.sorted { $0.id < $1.id }), to: file)
+        try write(StoredTags(tags: tags.sorted { $0.key < $1.key }), to: file)
     }
 
     /// Reads under which names the bridge has run; none when there is no file, or none that this release can read.

@@ -14,6 +14,11 @@ struct StoredBattery: Encodable, Hashable, Sendable {
     var discharges: [Int64]
 }
 
+extension StoredBattery {
+    /// The key of the tag's record.
+    var key: StoredTag.Key { StoredTag.Key(id: id, serial: serial) }
+}
+
 /// The contents of `batteries.json`.
 struct StoredBatteries: Encodable, Hashable, Sendable {
     /// The version of the format.

@@ -5,6 +5,25 @@ import JacquardProtocol
 
 /// A tag in `tags.json`.
 struct StoredTag: Encodable, Hashable, Sendable {
+    /// What a record belongs to. The configuration may give the id of one tag to another one, and change the id of a tag.
+    struct Key: Hashable, Comparable, Sendable {
+        let id: TagID
+        let serial: String
+
+        init(id: TagID, serial: String) {
+            (self.id, self.serial) = (id, serial)
+        }
+
+        /// The key of the record of a tag.
+        init(_ entry: TagEntry) {
+            self.init(id: entry.id, serial: entry.serial)
+        }
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.id == right.id ? left.serial < right.serial : left.id < right.id
+        }
+    }
+
     /// The gear that was last attached.
     struct Gear: Encodable, Hashable, Sendable {
         var vendorID: String
@@ -68,6 +87,21 @@ struct StoredTag: Encodable, Hashable, Sendable {
     /// true if its receptions by several radios were published; otherwise nil.
     var radios: Bool?
 
+    /// What the record belongs to.
+    var key: Key { Key(id: id, serial: serial) }
+
+    /// Whether two records may be of the same tag: two tags with one serial have different addresses.
+    func isOfSameTag(as other: StoredTag) -> Bool {
+        serial == other.serial && (address == other.address || address == nil || other.address == nil)
+    }
+
+    /// The tags that were paired by command, each once, and with different ids.
+    static func paired(among stored: some Sequence<StoredTag>) -> [StoredTag] {
+        stored.filter(\.paired).sorted { $0.key < $1.key }.reduce(into: []) { tags, tag in
+            if !tags.contains(where: { $0.id == tag.id || $0.isOfSameTag(as: tag) }) { tags.append(tag) }
+        }
+    }
+
     enum CodingKeys: String, CodingKey {
         case serial, id, address, name, held, paired, battery, presence, find, motion, radios
         case lastGear = "last_gear"
@@ -81,7 +115,7 @@ struct StoredTags: Encodable, Hashable, Sendable {
 
     /// A file with a later version is not read or overwritten.
     var version = Self.version
-    /// The tags, sorted by id.
+    /// The tags, sorted by id and serial.
     var tags: [StoredTag] = []
 }
 
@@ -97,11 +131,13 @@ extension StoredTags {
     static func read(_ document: JSONValue) -> (tags: [StoredTag], damaged: [DamagedState.Record])? {
         guard let elements = document["tags"]?.elements else { return nil }
         var (tags, damaged): ([StoredTag], [DamagedState.Record]) = ([], [])
-        var ids: Set<TagID> = []
+        var keys: Set<StoredTag.Key> = []
         for (number, element) in elements.enumerated() {
             do throws(StoredTag.Damage) {
                 let tag = try StoredTag(element)
-                guard ids.insert(tag.id).inserted else { throw StoredTag.Damage("its id is that of another record") }
+                guard keys.insert(tag.key).inserted else {
+                    throw StoredTag.Damage("its id and its serial are those of another record")
+                }
                 tags.append(tag)
             } catch {
                 let serial = element["serial"]?.string

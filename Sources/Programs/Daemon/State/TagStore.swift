@@ -8,13 +8,13 @@ import Logging
 /// The known tags, in memory and in their file. Changes are written by the helper thread and don't block the loop.
 @LoopActor
 final class TagStore {
-    /// All known tags, by id.
-    private(set) var tags: [TagID: StoredTag] = [:]
+    /// All known tags.
+    private(set) var tags: [StoredTag.Key: StoredTag] = [:]
 
     private let folder: StateFolder
     private let log: Logger
     /// The contents of the file, including a write in progress.
-    private var written: [TagID: StoredTag] = [:]
+    private var written: [StoredTag.Key: StoredTag] = [:]
     private var isWriting = false
     /// Whether a change during a write must not wait for the pause after it: a new bond, or the end of a tag.
     private var isUrgent = false
@@ -59,11 +59,11 @@ final class TagStore {
         let folder = folder
         switch await HelperThread.shared.run(.state, { folder.load() }) {
         case .tags(let found):
-            tags = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+            tags = Dictionary(found.map { ($0.key, $0) }) { first, _ in first }
             written = tags
         case .partial(let found, let damage):
             (isComplete, self.damage) = (false, damage)
-            tags = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+            tags = Dictionary(found.map { ($0.key, $0) }) { first, _ in first }
             report(damage)
             save()
         case .damaged(let kept, let reason):
@@ -88,22 +88,29 @@ final class TagStore {
             [(.path, damage.keptAs), (.count, String(damage.records.count))])
     }
 
-    /// Stores a tag.
+    /// Stores a tag. Of another tag with its id, only one that was paired by command is kept: it has the id again when the
+    /// configuration does not give it to this one.
     func remember(_ tag: StoredTag) {
-        tags[tag.id] = tag
+        if tags.updateValue(tag, forKey: tag.key) == nil {
+            tags = tags.filter { $0.key.id != tag.id || $0.key == tag.key || $0.value.paired }
+        }
         if !next.isArmed { save() }
     }
 
     /// Marks a tag as paired by command: it is known without being listed.
-    func markPaired(_ id: TagID) {
-        tags[id]?.paired = true
+    func markPaired(_ key: StoredTag.Key) {
+        tags[key]?.paired = true
         isUrgent = true
         save()
     }
 
-    /// Removes a tag.
-    func forget(_ id: TagID) {
-        tags[id] = nil
+    /// Removes a tag, and what is stored of it under other ids from before the configuration changed its id.
+    func forget(_ key: StoredTag.Key) {
+        let forgotten = tags[key]
+        tags = tags.filter { other, tag in
+            // Under the new id, it may not have been connected yet.
+            other.serial != key.serial || !(forgotten.map(tag.isOfSameTag) ?? (other.id.text == other.serial))
+        }
         isUrgent = true
         save()
     }

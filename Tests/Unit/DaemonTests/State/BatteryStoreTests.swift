@@ -22,7 +22,7 @@ struct BatteryStoreTests {
         TagRecord(id: "003R", serial: serial, history: history)
     }
 
-    private static let known: [TagID: StoredTag] = ["003R": .sample("003R")]
+    private static let known: Set<StoredTag.Key> = [StoredTag.sample("003R").key]
 
     private let scratch: ScratchFolder
     private let folder: StateFolder
@@ -110,7 +110,7 @@ struct BatteryStoreTests {
             let store = Self.store(folder)
             store.remember(Self.record())
             await store.finish(within: .seconds(60))
-            for (known, isKept) in [([:], false), (Self.known, true), (nil, true)] as [([TagID: StoredTag]?, Bool)] {
+            for (known, isKept) in [([], false), (Self.known, true), (nil, true)] as [(Set<StoredTag.Key>?, Bool)] {
                 let next = Self.store(folder)
                 await next.load(for: known)
                 #expect(next.complete(Self.record(BatteryHistory())).history.isEmpty == !isKept)

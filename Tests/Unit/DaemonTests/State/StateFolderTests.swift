@@ -12,8 +12,11 @@ import Testing
 
 extension StoredTag {
     static func sample(_ id: String, held: Bool = false) -> StoredTag {
-        StoredTag(
-            serial: "003R", id: TagID(stringLiteral: id), address: "F0:00:00:00:00:01", name: "Jacquard-003R",
+        // Another address for each id, as long as those of a test have different last letters.
+        let place = "0" + String(id.utf8.last ?? 0, radix: 16, uppercase: true)
+        return StoredTag(
+            serial: "003R", id: TagID(stringLiteral: id), address: "F0:00:00:00:00:\(place.suffix(2))",
+            name: "Jacquard-003R",
             held: held, paired: true,
             lastGear: nil)
     }
@@ -87,8 +90,8 @@ struct StateFolderTests {
         try await onLoop {
             let store = TagStore(folder(scratch), log: Logger("state", to: MemorySink()))
             await store.load()
-            #expect(Array(store.tags.keys.sorted()) == ["e\u{301}", "\u{E9}"])
-            store.forget("e\u{301}")
+            #expect(store.tags.keys.sorted().map(\.id) == ["e\u{301}", "\u{E9}"])
+            store.forget(StoredTag.sample("e\u{301}").key)
             var renamed = tags[1]
             renamed.name = "\u{E9}"
             store.remember(renamed)
@@ -98,6 +101,49 @@ struct StateFolderTests {
             store.remember(renamed)
             await store.finish(within: .seconds(60))
             #expect(folder(scratch).load() == .tags([renamed]))
+        }
+    }
+
+    @Test("keeps a tag that was paired by command while the configuration gives its id to another one")
+    func takenID() async throws {
+        let scratch = try ScratchFolder()
+        func tag(_ id: String, _ serial: String, _ address: String?, paired: Bool) -> StoredTag {
+            StoredTag(
+                serial: serial, id: TagID(stringLiteral: id), address: address, held: false, paired: paired)
+        }
+        let (own, taker) = (tag("0003", "0003", "A", paired: true), tag("0003", "0002", "B", paired: false))
+        let (former, unlisted) = (tag("0002", "0002", "B", paired: true), tag("0003", "0001", "C", paired: false))
+        try await onLoop {
+            let store = TagStore(folder(scratch), log: Logger("state", to: MemorySink()))
+            for tag in [own, former, unlisted, taker] { store.remember(tag) }
+            await store.finish(within: .seconds(60))
+            #expect(folder(scratch).load() == .tags([former, taker, own]), "one that was listed is not kept")
+            // Pairing does not make the other one's record its own.
+            store.markPaired(taker.key)
+            #expect(store.tags[own.key] == own && store.tags[taker.key]?.paired == true)
+            #expect(StoredTag.paired(among: store.tags.values) == [former, own])
+            store.forget(taker.key)
+            #expect(Array(store.tags.values) == [own], "it is forgotten under its former id, too")
+        }
+    }
+
+    @Test(
+        "forgets a tag under each id, but not another tag with its serial",
+        arguments: [("A", "A", 0), ("A", nil, 0), (nil, "A", 0), ("A", "B", 1)] as [(String?, String?, Int)])
+    func sameSerial(address: String?, other: String?, count: Int) async throws {
+        let scratch = try ScratchFolder()
+        try await onLoop {
+            let store = TagStore(folder(scratch), log: Logger("state", to: MemorySink()))
+            for (id, address) in [("sleeve", address), ("0002", other)] {
+                store.remember(
+                    StoredTag(
+                        serial: "0002", id: TagID(stringLiteral: id), address: address, held: false, paired: true))
+            }
+            store.forget(StoredTag.Key(id: "sleeve", serial: "0002"))
+            #expect(store.tags.count == count)
+            store.forget(StoredTag.Key(id: "cuff", serial: "0002"))
+            #expect(store.tags.isEmpty, "of one without a record, that under its serial")
+            await store.finish(within: .seconds(60))
         }
     }
 
@@ -113,7 +159,7 @@ struct StateFolderTests {
             let store = TagStore(folder(scratch), log: Logger("state", to: sink))
             await store.load()
             await store.finish(within: .seconds(60))
-            #expect(Array(store.tags.keys) == ["a"] && !store.isComplete)
+            #expect(store.tags.keys.map(\.id) == ["a"] && !store.isComplete)
             #expect(sink.records.count { $0.message == "a known tag's record is damaged" } == 8)
             #expect(sink.records.last?.line.contains("count=9") == true)
         }
@@ -199,8 +245,8 @@ struct StateFolderTests {
                 "paired is missing or neither true nor false"
             ),
             (
-                #"{"serial":"003R","id":"first","held":true,"paired":true}"#, "first", "003R",
-                "its id is that of another record"
+                #"{"serial":"first","id":"first","held":true,"paired":true}"#, "first", "first",
+                "its id and its serial are those of another record"
             ),
         ] as [(String, String, String?, String)])
     func partial(text: String, name: String, serial: String?, reason: String) throws {
@@ -263,15 +309,15 @@ struct TagStoreTests {
             let store = TagStore(folder, log: Logger("store", to: MemorySink()))
             await store.load()
             for number in 0..<10 { store.remember(.sample("tag\(number)")) }
-            store.forget("tag3")
+            store.forget(StoredTag.sample("tag3").key)
             try await until("nine tags on the disk") {
                 guard case .tags(let tags) = folder.load() else { return false }
                 return tags.count == 9
             }
             let again = TagStore(folder, log: Logger("store", to: MemorySink()))
             await again.load()
-            #expect(again.tags["tag3"] == nil && again.isComplete)
-            #expect(again.tags["tag4"] == .sample("tag4"))
+            #expect(again.tags[StoredTag.sample("tag3").key] == nil && again.isComplete)
+            #expect(again.tags[StoredTag.sample("tag4").key] == .sample("tag4"))
         }
     }
 
@@ -286,10 +332,10 @@ struct TagStoreTests {
             tag.paired = false
             store.remember(tag)
             try await until("the tag") { folder.load() == .tags([tag]) }
-            store.markPaired("a")
+            store.markPaired(StoredTag.sample("a").key)
             tag.paired = true
             try await until("its bond") { folder.load() == .tags([tag]) }
-            store.forget("a")
+            store.forget(StoredTag.sample("a").key)
             try await until("its end") { folder.load() == .tags([]) }
         }
     }
@@ -302,7 +348,7 @@ struct TagStoreTests {
             let store = TagStore(folder, log: Logger("store", to: MemorySink()))
             await store.finish()
             for number in 0..<10 { store.remember(.sample("tag\(number)")) }
-            EventLoop.shared.begin { store.forget("tag3") }
+            EventLoop.shared.begin { store.forget(StoredTag.sample("tag3").key) }
             await store.finish()
             guard case .tags(let tags) = folder.load() else {
                 Issue.record("no tags")
@@ -328,23 +374,24 @@ struct TagStoreTests {
             await store.finish()
             #expect(folder.load() == .tags([.sample("a"), .sample("b")]))
             store.remember(.sample("c"))
-            store.forget("a")
+            store.forget(StoredTag.sample("a").key)
             try await until("a removal at once") { folder.load() == .tags([.sample("b"), .sample("c")]) }
             // The second one comes during the write of the first one.
-            store.forget("b")
-            EventLoop.shared.begin { store.forget("c") }
+            store.forget(StoredTag.sample("b").key)
+            EventLoop.shared.begin { store.forget(StoredTag.sample("c").key) }
             try await until("a removal during a write") { folder.load() == .tags([]) }
             await HelperThread.shared.run(.state) {}
             var tag = StoredTag.sample("d")
             tag.paired = false
             store.remember(tag)
-            store.forget("a")
-            EventLoop.shared.begin { store.markPaired("d") }
+            store.forget(StoredTag.sample("a").key)
+            EventLoop.shared.begin { store.markPaired(StoredTag.sample("d").key) }
             try await until("a bond during a write") { folder.load() == .tags([.sample("d")]) }
             await HelperThread.shared.run(.state) {}
-            tag.id = "e"
+            tag = .sample("e")
+            tag.paired = false
             store.remember(tag)
-            store.markPaired("e")
+            store.markPaired(StoredTag.sample("e").key)
             try await until("a bond at once") { folder.load() == .tags([.sample("d"), .sample("e")]) }
         }
     }
@@ -393,7 +440,7 @@ struct TagStoreTests {
                 retryInterval: .seconds(3600))
             store.remember(.sample("a"))
             try await until("the failure") { store.failure != nil }
-            store.forget("a")
+            store.forget(StoredTag.sample("a").key)
             try await until("its end") { store.failure == nil }
         }
     }
