@@ -83,16 +83,13 @@ extension Settings {
         }
         notices += Self.serialNotices(tags.map(\.serial))
         let ids = Set(tags.map(\.id))
-        for (number, reflex) in reflexes.enumerated() {
-            for id in ([reflex.tag].compactMap(\.self) + (reflex.sources ?? [])) where !ids.contains(id) {
-                notices.append(
-                    "reflexes[\(number)]: \(id) is not in tags: the reflex needs that tag to be paired by command")
-            }
+        let reflexes = reflexes.enumerated().map { number, reflex in
+            ("reflexes[\(number)]", "reflex", [reflex.tag].compactMap(\.self) + (reflex.sources ?? []))
         }
-        for (number, chord) in bridge.chords.enumerated() {
-            for id in chord.tags ?? [] where !ids.contains(id) {
-                notices.append(
-                    "chords[\(number)]: \(id) is not in tags: the chord needs that tag to be paired by command")
+        let chords = bridge.chords.enumerated().map { ("chords[\($0)]", "chord", $1.tags ?? []) }
+        for (path, kind, tags) in reflexes + chords {
+            for id in tags where !ids.contains(id) {
+                notices.append("\(path): \(id) is not in tags: the \(kind) needs that tag to be paired by command")
             }
         }
         return notices

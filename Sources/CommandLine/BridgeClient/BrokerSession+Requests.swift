@@ -82,13 +82,13 @@ extension BrokerSession {
     private func silence(_ request: ClientRequest, within limit: Duration) async throws(ClientFailure) -> ClientFailure
     {
         guard case .tag(let id)? = topics.split(request.topic)?.owner else {
-            return .silent(topics.instance, within: limit)
+            return .silent(topics.instance, topics, within: limit)
         }
         let messages = try await snapshot(of: [topics.infoOfEveryBridge, topics.stateOfEveryBridge])
         let directory = FleetDirectory(messages, topics)
         let bridge = directory.bridge(of: id) ?? topics.instance
-        guard bridge != topics.instance else { return .silent(bridge, within: limit) }
-        return directory.isOnline(bridge) ? .silent(bridge, within: limit, isOther: true) : .bridgeOffline(bridge)
+        let isOnline = bridge == topics.instance || directory.isOnline(bridge)
+        return isOnline ? .silent(bridge, topics, within: limit) : .bridgeOffline(bridge)
     }
 
     private func check(_ signal: Signal, _ ticket: UInt64, of request: ClientRequest) throws(ClientFailure) {
@@ -150,14 +150,15 @@ extension ClientFailure {
     ///
     /// - Parameters:
     ///   - instance: its name.
+    ///   - topics: those of the configured bridge, which may be another one.
     ///   - limit: how long the command has waited.
-    ///   - isOther: whether it is another one than that of the configuration.
     /// - Returns: the failure.
-    static func silent(_ instance: String, within limit: Duration, isOther: Bool = false) -> ClientFailure {
-        ClientFailure(
+    static func silent(_ instance: String, _ topics: BridgeTopics, within limit: Duration) -> ClientFailure {
+        let other = instance == topics.instance ? "" : "it has the tag: JACQUARD2MQTT_INSTANCE=\(instance) "
+        return ClientFailure(
             exitCode: .noConnection, code: "no_answer",
             text: "The bridge \"\(instance)\" is online, but has not answered within \(limit.components.seconds) s",
-            hint: (isOther ? "it has the tag: JACQUARD2MQTT_INSTANCE=\(instance) " : "") + "jacquard2mqtt doctor")
+            hint: other + "jacquard2mqtt doctor")
     }
 
     /// The broker's access control list forbids the request. The hint names the roles that may publish it.

@@ -39,9 +39,7 @@ struct CompleteAction: CommandAction {
 
     func run(in context: CommandContext) -> ExitCode {
         guard kind != .keys else {
-            Self.offered(Settings.printableKeys, for: word, isList: kind.isList).forEach {
-                OutputChannel.standardOutput.write($0)
-            }
+            offered(Settings.printableKeys).forEach { OutputChannel.standardOutput.write($0) }
             return .done
         }
         guard case .success(let loaded) = ConfigurationFile.load(path: config, environment: context.environment) else {
@@ -76,14 +74,14 @@ struct CompleteAction: CommandAction {
         let groups = configuration.tagsOfGroups.keys + (directory.map { Array($0.groups.keys) } ?? [])
         let ids = Set(configuration.tags.map(\.id.text) + (directory?.tags ?? []))
         let others = kind.isList ? Set(groups).union(word.contains(",") ? [] : [TagOperand.all]) : []
-        let words = ids.union(others).filter { $0.utf8.allSatisfy(ASCII.isOfWord) }
-        return Self.offered(words, for: word, isList: kind.isList)
+        return offered(ids.union(others).filter { $0.utf8.allSatisfy(ASCII.isOfWord) })
     }
 
     /// The words that begin with what has been typed, sorted. In a list, they follow the last comma, and those before it are not
     /// offered again.
-    private static func offered(_ words: some Sequence<String>, for word: String, isList: Bool) -> [String] {
-        let end = isList ? word.lastIndex(of: ",").map { word.index(after: $0) } ?? word.startIndex : word.startIndex
+    private func offered(_ words: some Sequence<String>) -> [String] {
+        let end =
+            kind.isList ? word.lastIndex(of: ",").map { word.index(after: $0) } ?? word.startIndex : word.startIndex
         let (typed, last) = (word[..<end], word[end...])
         let earlier = Set(typed.split(separator: ",").map(String.init))
         return words.filter { $0.hasPrefix(last) && !earlier.contains($0) }.sorted().map { typed + $0 }

@@ -108,7 +108,8 @@ struct WhyTests {
         messages["bridge/attic/adapter"] = #"[{"id":"hci0","state":"powered_off"}]"#
         report = WhyReport("0001", silent: failure, Self.facts(messages), at: Self.now)
         #expect(report.document["broken"] == "adapter")
-        let silence = ClientFailure.silent("attic", within: .seconds(5))
+        let silence = ClientFailure.silent(
+            "attic", BridgeTopics(base: "jacquard", instance: "attic"), within: .seconds(5))
         report = WhyReport("0001", silent: silence, Self.facts(messages), at: Self.now)
         #expect(report.document["broken"] == "bridge" && report.failure?.exitCode == .noConnection)
     }

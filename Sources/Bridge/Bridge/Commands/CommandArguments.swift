@@ -124,6 +124,24 @@ struct CommandArguments: Sendable {
         throw .invalid(key, is: value, mayBe: "a text of at most \(longest) bytes")
     }
 
+    /// Reads a text without control characters.
+    ///
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - bytes: the allowed lengths.
+    ///   - allowed: the allowed values, in words.
+    ///   - isAllowed: a further condition.
+    /// - Returns: nil if the key is absent.
+    /// - Throws: `invalid_argument` for another value.
+    func text(
+        _ key: String, bytes: ClosedRange<Int>, mayBe allowed: String, where isAllowed: (String) -> Bool = { _ in true }
+    ) throws(CommandFailure) -> String? {
+        try text(key, mayBe: allowed) { text in
+            let isText = bytes.contains(text.utf8.count) && !text.utf8.contains(where: ASCII.isControl)
+            return isText && isAllowed(text) ? text : nil
+        }
+    }
+
     /// Reads a text and converts it.
     func text<Meaning>(
         _ key: String, mayBe allowed: String, meaning: (String) -> Meaning?

@@ -110,11 +110,10 @@ extension CommandFailure {
 
     /// Bluetooth is not powered on, so the request cannot be executed.
     static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {
-        let mayChange = state == .resetting || state == .unknown
         let obstacle = CommandObstacle.bluetooth(state)
         return CommandFailure(
-            .notPermitted, obstacle.text, hint: mayChange ? "Try again in a moment" : obstacle.hint,
-            isRetryable: mayChange)
+            .notPermitted, obstacle.text, hint: state.isTransient ? "Try again in a moment" : obstacle.hint,
+            isRetryable: state.isTransient)
     }
 
     /// Converts the error of a failed action.

@@ -24,8 +24,9 @@ enum CommandObstacle: Hashable, Sendable {
     /// A hint for the user.
     var hint: String {
         switch self {
-        case .bluetooth(.resetting), .bluetooth(.unknown): "Wait a moment; `jacquard2mqtt doctor` shows what is wrong"
-        case .bluetooth: "Switch Bluetooth on; `jacquard2mqtt doctor` shows what is wrong"
+        case .bluetooth(let state):
+            (state.isTransient ? "Wait a moment" : "Switch Bluetooth on")
+                + "; `jacquard2mqtt doctor` shows what is wrong"
         case .tag(let lastSeen): lastSeen
         }
     }

@@ -1,6 +1,5 @@
 import JSON
 import JacquardProtocol
-import Text
 
 /// `config/get`: reads a value from the tag's configuration store.
 struct ConfigGet: TagRequest {
@@ -63,9 +62,7 @@ struct ConfigEntry: Hashable, Sendable {
     /// Reads `key`, `vendor_id` and `product_id`.
     init(_ arguments: CommandArguments) throws(CommandFailure) {
         let allowed = "a text of 1 to 128 bytes without control characters"
-        let key = try arguments.text("key", mayBe: allowed) { text in
-            Self.lengths.contains(text.utf8.count) && !text.utf8.contains(where: ASCII.isControl) ? text : nil
-        }
+        let key = try arguments.text("key", bytes: Self.lengths, mayBe: allowed)
         self.key = try CommandArguments.required(key, "key", mayBe: allowed)
         vendor = try arguments.identifier("vendor_id")
         product = try arguments.identifier("product_id")

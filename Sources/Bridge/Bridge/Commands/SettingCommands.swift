@@ -1,6 +1,5 @@
 import JSON
 import JacquardProtocol
-import Text
 import Time
 
 /// `connection/set`: `connect` or `disconnect`. A disconnect lasts until `connect`. The result is published when the
@@ -47,16 +46,13 @@ struct NameSet: TagRequest {
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let arguments = try CommandArguments(payload) { text in ["name": .string(text)] }
-        let name = try arguments.text("name", mayBe: Self.allowed) { Self.isName($0) ? $0 : nil }
+        let name = try arguments.text("name", bytes: BLEConfiguration.nameByteCounts, mayBe: Self.allowed) { name in
+            name.contains { !$0.isWhitespace }
+        }
         newName = try CommandArguments.required(name, "name", mayBe: Self.allowed)
         guard newName != context.name else {
             throw .invalid("name", is: .string(newName), mayBe: "\(Self.allowed), and not the name that it has")
         }
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        BLEConfiguration.nameByteCounts.contains(text.utf8.count) && !text.utf8.contains(where: ASCII.isControl)
-            && text.contains { !$0.isWhitespace }
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {

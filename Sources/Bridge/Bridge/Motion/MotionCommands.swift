@@ -117,10 +117,7 @@ struct MotionSet: TagRequest {
     private static func id(_ arguments: CommandArguments) throws(CommandFailure) -> MotionSessionID {
         let allowed = "1 to 30 bytes without control characters"
         func text(_ key: String) throws(CommandFailure) -> String? {
-            try arguments.text(key, mayBe: allowed) { text in
-                let isText = MotionSessionID.byteCounts.contains(text.utf8.count)
-                return isText && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? text : nil
-            }
+            try arguments.text(key, bytes: MotionSessionID.byteCounts, mayBe: allowed)
         }
         var id = MotionSessionID(session: try CommandArguments.required(text("session"), "session", mayBe: allowed))
         if let group = try text("group") { id.group = group }

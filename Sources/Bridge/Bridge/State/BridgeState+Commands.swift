@@ -244,7 +244,7 @@ extension BridgeState {
             if tags[position].entry.connect == .never { throw tags[position].entry.switchedOffFailure }
             if tags[position].link.intent.isHeld { throw tags[position].heldFailure }
             guard tags[position].isConnected || timeToLive > .zero else {
-                throw tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now)
+                throw offlineFailure(of: position, at: now)
             }
         }
         request.accepted(by: &tags[position])

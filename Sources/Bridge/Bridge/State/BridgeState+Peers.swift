@@ -211,7 +211,7 @@ extension BridgeState {
                 }
                 let isOnlyHere = command.isOnlyHere || command.unaware.contains(bridge)
                 let offline =
-                    isOnlyHere ? tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now) : nil
+                    isOnlyHere ? offlineFailure(of: position, at: now) : nil
                 if let failure = offline ?? failureElsewhere(of: command) {
                     actions += failed(command, failure, at: now)
                     continue
@@ -307,7 +307,7 @@ extension BridgeState {
             guard let position else { throw CommandFailure.forgottenBeforeSending }
             let isInTime = now.instant < instant || type(of: request).ignoresHold
             guard isInTime, !isConnectedElsewhere(position) else {
-                throw tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now)
+                throw offlineFailure(of: position, at: now)
             }
             if try pendingCommands.join(requester) { return [] }
             return try begin(request, of: position, requester, within: max(.zero, instant - now.instant), at: now)

@@ -50,11 +50,16 @@ extension BridgeState {
         guard let position = command.tag.flatMap(tags.position) else { return [] }
         guard now.instant < command.reachableUntil else {
             return fail(
-                command.token, tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now), at: now)
+                command.token, offlineFailure(of: position, at: now), at: now)
         }
         pendingCommands.waitAgain(command.token, isConnected: tags[position].isConnected, at: now)
         tags[position].link.need(at: now.instant)
         return settle(position, at: now)
+    }
+
+    /// The failure of a command to a tag that is not connected.
+    func offlineFailure(of position: Int, at now: Timestamp) -> CommandFailure {
+        tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now)
     }
 
     /// Completes a command to a tag, which has responded.

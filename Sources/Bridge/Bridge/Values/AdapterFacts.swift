@@ -15,6 +15,9 @@ public struct AdapterFacts: Equatable, Sendable {
         /// Ready.
         case poweredOn = "powered_on"
 
+        /// Whether it becomes another state without anybody's help.
+        var isTransient: Bool { self == .resetting || self == .unknown }
+
         /// The state for texts.
         var text: String { rawValue.asWords }
     }

@@ -14,7 +14,7 @@ struct ConfigurationError: Hashable, Sendable {
 
     /// One line: `FILE:LINE:COLUMN: KEY.PATH: what is wrong; allowed: ...`.
     ///
-    /// What comes from the environment has the variable's name in the place of file, line and column.
+    /// A value of the environment has the variable's name in the place of file, line and column.
     func line(in file: String) -> String {
         let file = DisplayText.escaped(file)
         let place =
@@ -115,6 +115,7 @@ struct ConfigurationFindings {
 
     private var errors: [ConfigurationError] = []
     private var omitted = 0
+    private var isFull: Bool { errors.count >= Self.limit }
 
     /// Notes an error.
     ///
@@ -124,7 +125,7 @@ struct ConfigurationFindings {
     ///   - origin: where.
     ///   - allowed: what would be right; nil: the problem says it.
     mutating func add(_ problem: String, path: String = "", at origin: ConfigurationOrigin, allowed: String? = nil) {
-        guard errors.count < Self.limit else {
+        guard !isFull else {
             omitted += 1
             return
         }
@@ -142,7 +143,7 @@ struct ConfigurationFindings {
         _ entry: ConfigurationNode.Entry, at path: String, allowed: [String], hint: (String) -> String
     ) {
         // A suggestion compares the key with all others, which takes seconds for a file of thousands.
-        let hint = errors.count < Self.limit && DisplayText.isKey(entry.key) ? hint(entry.key) : ""
+        let hint = !isFull && DisplayText.isKey(entry.key) ? hint(entry.key) : ""
         let problem =
             entry.key == "<<"
             ? "keys of another section cannot be merged; write them here" : "unknown key\(hint)"

@@ -89,8 +89,7 @@ struct TagExchanges: Sendable {
     mutating func deadlineReached(at now: Instant) {
         for index in exchanges.indices where exchanges[index].outcome == nil && exchanges[index].deadline <= now {
             let bridge = exchanges[index].bridge ?? topics.instance
-            let isOther = bridge != topics.instance
-            end(index, .failure(.silent(bridge, within: exchanges[index].limit, isOther: isOther)))
+            end(index, .failure(.silent(bridge, topics, within: exchanges[index].limit)))
         }
     }
 

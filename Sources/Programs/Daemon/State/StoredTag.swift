@@ -5,7 +5,7 @@ import JacquardProtocol
 
 /// A tag in `tags.json`.
 struct StoredTag: Encodable, Hashable, Sendable {
-    /// What a record belongs to. The configuration may give the id of one tag to another one, and change the id of a tag.
+    /// The tag of a record. The configuration may give the id of one tag to another one, and change the id of a tag.
     struct Key: Hashable, Comparable, Sendable {
         let id: TagID
         let serial: String
@@ -87,7 +87,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
     /// true if its receptions by several radios were published; otherwise nil.
     var radios: Bool?
 
-    /// What the record belongs to.
+    /// Its tag.
     var key: Key { Key(id: id, serial: serial) }
 
     /// Whether two records may be of the same tag: two tags with one serial have different addresses.
