@@ -84,8 +84,11 @@ extension RadioChoice {
                 && freeLinks(of: radio) != 0
         }
         guard candidates.count > 1 else { return candidates }
-        return candidates.map { ($0, score(of: $0, for: tag, at: now)) }
-            .sorted { $0.1 > $1.1 || ($0.1 == $1.1 && $0.0 < $1.0) }.map(\.0)
+        let rated: [(radio: Int, score: Double)] = candidates.map { ($0, score(of: $0, for: tag, at: now)) }
+        // Equal scores: the radio that is listed first.
+        return rated.sorted { (better: (radio: Int, score: Double), other: (radio: Int, score: Double)) -> Bool in
+            better.score == other.score ? better.radio < other.radio : better.score > other.score
+        }.map(\.radio)
     }
 
     /// Whether another radio could connect a device now, even if it has failed before.

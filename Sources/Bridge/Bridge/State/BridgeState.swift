@@ -67,6 +67,8 @@ public struct BridgeState: ~Copyable {
     /// nil before ``BridgeEvent/stopping``.
     var shutdown: Shutdown?
 
+    private let inMemory = PassedByAddress()
+
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
     public private(set) var deadline: Instant?
 
