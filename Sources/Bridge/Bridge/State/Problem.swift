@@ -1,9 +1,9 @@
 import JacquardProtocol
 
 /// A condition that needs attention.
-struct Problem: Hashable, Sendable {
-    /// The kind of problem.
-    enum Code: String, Sendable, CaseIterable {
+public struct Problem: Hashable, Sendable {
+    /// The kind of problem. The raw values are part of the public interface.
+    public enum Code: String, Sendable, CaseIterable {
         case notPermitted = "not_permitted"
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
