@@ -162,7 +162,8 @@ let package = Package(
             "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes",
             "Tags", "Terminal", "Text", "Time"),
         coldModule(
-            "Doctor", "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop",
+            "Doctor", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome",
+            "EventLoop",
             "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Terminal", "Text", "Time"),
         module(
             "Daemon", "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration",

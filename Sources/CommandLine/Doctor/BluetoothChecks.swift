@@ -1,3 +1,4 @@
+import Bluetooth
 import Bridge
 import Configuration
 import DBus
@@ -20,12 +21,8 @@ enum SystemBusCheck {
                 .systemBus, .failed, "the host's bus is not in this container at \(address)",
                 remedies: ["docker run -v /run/dbus/system_bus_socket:/run/dbus/system_bus_socket ..."])
         }
-        return Finding(
-            .systemBus, .failed, "not reachable at \(address): \(error.text.isEmpty ? error.name : error.text)",
-            remedies: isInContainer
-                // With user namespaces, the user ID inside the container differs from that of the kernel.
-                ? ["docker run --userns host ..., where Docker maps users", "or run the bridge on the host"]
-                : ["sudo apt install dbus", "sudo systemctl start dbus"])
+        let text = "at \(address): \(error.text.isEmpty ? error.name : error.text)"
+        return Finding(Cause(.busUnreachable(text), Cause.Surroundings(isInContainer: isInContainer)))
     }
 
     /// The socket does not exist, or no process listens. Source: dbus-sysdeps.c, `_dbus_error_from_errno`.
@@ -37,20 +34,10 @@ enum SystemBusCheck {
 /// Checks that bluetoothd runs.
 enum BluetoothServiceCheck {
     /// Reports whether bluetoothd runs, or whether it is installed.
-    static func finding(_ facts: BluetoothFacts, isInContainer: Bool = false) -> Finding {
+    static func finding(_ facts: BluetoothFacts, _ surroundings: Cause.Surroundings) -> Finding {
         guard facts.busError == nil else { return Finding(.bluetoothService, .skipped, "there is no system bus") }
         guard !facts.isServiceRunning else { return Finding(.bluetoothService, .ok, "running") }
-        guard !isInContainer else {
-            return Finding(
-                .bluetoothService, .failed, "not running on the host of this container",
-                remedies: ["on the host: sudo apt install bluez", "on the host: sudo systemctl enable --now bluetooth"])
-        }
-        guard facts.isServiceInstalled else {
-            return Finding(.bluetoothService, .failed, "not installed", remedies: ["sudo apt install bluez"])
-        }
-        return Finding(
-            .bluetoothService, .failed, "installed, but not running",
-            remedies: ["sudo systemctl enable --now bluetooth", "systemctl status bluetooth"])
+        return Finding(Cause(.serviceStopped, surroundings))
     }
 }
 
@@ -79,11 +66,7 @@ enum BluetoothPolicyCheck {
                     "in a container: docker run --security-opt apparmor=unconfined ...",
                 ])
         }
-        return Finding(
-            .bluetoothPolicy, .failed, "the bus does not let this user talk to bluetoothd",
-            remedies: [
-                "sudo adduser \"$USER\" bluetooth", "log in again; for the service: systemctl restart jacquard2mqtt",
-            ])
+        return Finding(Cause(.notPermitted))
     }
 }
 
@@ -93,21 +76,13 @@ enum AdapterCheck {
     static func finding(_ facts: BluetoothFacts, _ choice: Settings.Bluetooth.Adapter) -> Finding {
         guard facts.isAnswered else { return Finding(.adapter, .skipped, "bluetoothd did not list its adapters") }
         guard !facts.adapters.isEmpty else {
-            return Finding(
-                .adapter, .failed, "bluetoothd knows no adapter",
-                remedies: ["plug one in, then: lsusb; bluetoothctl list", "sudo dmesg | grep -i bluetooth"])
+            return Finding(Cause(.noAdapter))
         }
-        let all = facts.adapters.map { "\($0.name) \($0.address)" }.joined(separator: ", ")
         guard let adapter = chosen(facts.adapters, choice) else {
-            return Finding(
-                .adapter, .failed, "the adapter that bluetooth.adapter names does not exist; there is \(all)",
-                remedies: ["set bluetooth.adapter to one of these, or to auto"])
+            let present = facts.adapters.map { "\($0.name) \($0.address)" }
+            return Finding(Cause(.otherAdaptersOnly(wanted: choice.text, present: present)))
         }
-        guard adapter.isPowered else {
-            return Finding(
-                .adapter, .failed, "\(adapter.name) \(adapter.address) is switched off",
-                remedies: ["bluetoothctl power on"])
-        }
+        guard adapter.isPowered else { return Finding(Cause(.poweredOff(adapter.name))) }
         return Finding(.adapter, .ok, "\(adapter.name) \(adapter.address) is on")
     }
 

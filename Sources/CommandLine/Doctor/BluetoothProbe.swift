@@ -1,7 +1,6 @@
 import BlueZ
 import DBus
 import EventLoop
-import Glibc
 import JacquardProtocol
 import Logging
 
@@ -21,8 +20,6 @@ struct BluetoothFacts: Sendable {
     var busError: DBusError?
     /// Whether the bus name `org.bluez` has an owner.
     var isServiceRunning = false
-    /// Whether the program bluetoothd is installed.
-    var isServiceInstalled = false
     /// Why BlueZ did not return its objects; nil if it did, or was not called.
     var callError: DBusError?
     /// The adapters, by name.
@@ -49,14 +46,11 @@ struct BluetoothProbe: Sendable {
 
     private static let bus = "org.freedesktop.DBus"
     private static let bluez = "org.bluez"
-    /// The paths in Debian 12 and in older releases.
-    private static let programs = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"]
 
     /// Returns the facts; those that are not available keep their defaults.
     @LoopActor
     func facts() async -> BluetoothFacts {
         var facts = BluetoothFacts()
-        facts.isServiceInstalled = Self.programs.contains { access($0, F_OK) == 0 }
         do throws(DBusError) {
             let connection = try await DBusConnection.open(busAddress, log: log)
             await ask(connection, &facts)

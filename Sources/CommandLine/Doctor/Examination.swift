@@ -2,6 +2,8 @@ import BlueZ
 import Bridge
 import Configuration
 import EventLoop
+import Glibc
+import JSON
 import Logging
 import MQTT
 
@@ -15,19 +17,28 @@ struct Machine: Sendable {
     var bluetoothTool = "bluetoothctl"
     /// Files that Docker and Podman create in a container.
     var containerMarks = ["/.dockerenv", "/run/.containerenv"]
+    /// The program bluetoothd, in Debian 12 and in older releases.
+    var bluetoothPrograms = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"]
     /// The time of day, in seconds since 1970.
     var unixSeconds: @Sendable () -> Int64 = { WallClock.unixMilliseconds / 1000 }
 }
 
 extension Machine {
+    /// The facts on which remedies depend. Looks at files.
+    var surroundings: Cause.Surroundings {
+        Cause.Surroundings(
+            isInContainer: SystemBusCheck.isInContainer(containerMarks),
+            isServiceInstalled: bluetoothPrograms.contains { access($0, F_OK) == 0 })
+    }
+
     /// The findings about the bus and BlueZ.
     func findings(
         _ facts: BluetoothFacts, at busAddress: String, _ adapter: Settings.Bluetooth.Adapter
     ) -> [Finding] {
-        [
-            SystemBusCheck.finding(
-                busAddress, facts.busError, isInContainer: SystemBusCheck.isInContainer(containerMarks)),
-            BluetoothServiceCheck.finding(facts, isInContainer: SystemBusCheck.isInContainer(containerMarks)),
+        let surroundings = surroundings
+        return [
+            SystemBusCheck.finding(busAddress, facts.busError, isInContainer: surroundings.isInContainer),
+            BluetoothServiceCheck.finding(facts, surroundings),
             BluetoothPolicyCheck.finding(facts),
             AdapterCheck.finding(facts, adapter),
         ] + [SnapTagCheck.finding(facts)].compactMap { $0 }
@@ -62,9 +73,11 @@ struct Examination: Sendable {
     func findings() async -> [Finding] {
         var findings = [ConfigurationCheck.finding(loaded)]
         findings += await bluetooth()
-        findings += await broker()
+        let (broker, health) = await broker()
+        findings += broker
         findings.append(ClockCheck.finding(unixSeconds: machine.unixSeconds()))
         findings.append(StateFolderCheck.finding(StateFolderCheck.probe(stateFolder)))
+        findings += ProblemChecks.findings(configuration?.instance ?? "", health, own: findings)
         let order = Check.allCases
         return findings.sorted {
             (order.firstIndex(of: $0.check) ?? 0) < (order.firstIndex(of: $1.check) ?? 0)
@@ -105,9 +118,9 @@ struct Examination: Sendable {
     }
 
     @LoopActor
-    private func broker() async -> [Finding] {
+    private func broker() async -> ([Finding], health: JSONValue?) {
         guard let configuration else {
-            return Check.ofBroker.map { Finding($0, .skipped, "the configuration has errors") }
+            return (Check.ofBroker.map { Finding($0, .skipped, "the configuration has errors") }, nil)
         }
         guard let domain = configuration.mqtt.serviceDomain else { return await broker(configuration) }
         let name = ServiceLookup.name(of: domain, isEncrypted: configuration.mqtt.tls != nil)
@@ -115,8 +128,8 @@ struct Examination: Sendable {
         switch answer {
         case .failure(let error):
             let remedies = ["dig SRV \(name)", "check mqtt.srv and mqtt.tls, or set mqtt.hosts"]
-            return [Finding(.brokerName, .failed, error.text, remedies: remedies)]
-                + Check.ofBroker.dropFirst().map { Finding($0, .skipped, "the broker has no address") }
+            let skipped = Check.ofBroker.dropFirst().map { Finding($0, .skipped, "the broker has no address") }
+            return ([Finding(.brokerName, .failed, error.text, remedies: remedies)] + skipped, nil)
         case .success(let nodes):
             var found = configuration
             found.mqtt.serviceDomain = nil
@@ -126,23 +139,25 @@ struct Examination: Sendable {
     }
 
     @LoopActor
-    private func broker(_ configuration: Settings) async -> [Finding] {
+    private func broker(_ configuration: Settings) async -> ([Finding], health: JSONValue?) {
         let host = configuration.mqtt.host
         let addresses = await HelperThread.shared.run { BrokerNameCheck.probe(host) }
         let probe = BrokerProbe(configuration: configuration, log: log)
         let facts = await probe.facts()
         let nodes = await probe.nodes()
-        return [
-            BrokerNameCheck.finding(host, addresses),
-            BrokerReachCheck.finding(configuration.mqtt, facts.contact, nodes: nodes),
-            BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
-            BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
-            BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),
-            BrokerPermissionsCheck.finding(facts.permissions),
-            HomeAssistantCheck.finding(configuration.homeAssistant, facts),
-            BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
-            FirmwareCheck.finding(facts.bridgeHealth),
-        ] + RadioCheck.taken(facts.bridgeHealth)
+        let findings =
+            [
+                BrokerNameCheck.finding(host, addresses),
+                BrokerReachCheck.finding(configuration.mqtt, facts.contact, nodes: nodes),
+                BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
+                BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
+                BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),
+                BrokerPermissionsCheck.finding(facts.permissions),
+                HomeAssistantCheck.finding(configuration.homeAssistant, facts),
+                BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
+                FirmwareCheck.finding(facts.bridgeHealth),
+            ] + RadioCheck.taken(facts.bridgeHealth)
+        return (findings, facts.bridgeState == "online" ? facts.bridgeHealth : nil)
     }
 }
 

@@ -53,6 +53,8 @@ public final class HostDoctor {
     private let limit: Duration
     private let machine: Machine
     private let log: Logger
+    /// Looked at once: these don't change while the process runs, but for an installation of BlueZ.
+    let surroundings: Cause.Surroundings
     /// The parts that have not ended yet.
     private var pending: Set<Part> = []
 
@@ -83,6 +85,7 @@ public final class HostDoctor {
         self.load = load
         self.limit = limit
         self.machine = machine
+        surroundings = machine.surroundings
         self.log = log
     }
 

@@ -10,6 +10,8 @@ import Time
 final class AdapterDiscovery {
     /// Called with each device that was received, or that another program has connected.
     var onHeard: ((BluetoothAddress) -> Void)?
+    /// Called when ``refusals`` has another ``DiscoveryRefusals/error``.
+    var onRefusal: (() -> Void)?
 
     private let context: CentralContext
     private let reset: AdapterReset
@@ -19,6 +21,7 @@ final class AdapterDiscovery {
     /// The bonded devices, as last reported.
     private var publishedBonds: Set<BluetoothAddress> = []
     private(set) lazy var starting = RetryTimer(context.timing) { [unowned self] in update() }
+    private(set) var refusals = DiscoveryRefusals()
     private(set) var watch: DiscoveryWatch
     private(set) lazy var watchTimer = LoopTimer { [unowned self] in check() }
 
@@ -59,6 +62,7 @@ final class AdapterDiscovery {
     func adapterLost() {
         session.reset()
         starting.reset()
+        noteRefusals { $0.end() }
     }
 
     /// Makes no further call.
@@ -139,6 +143,7 @@ final class AdapterDiscovery {
     private func hasBegun(_ service: BluetoothUUID) {
         session.started(service)
         starting.reset()
+        noteRefusals { $0.end() }
         watch.began(at: .now)
         watchTimer.arm(at: watch.deadline)
         update()
@@ -151,6 +156,15 @@ final class AdapterDiscovery {
         }
         starting.failed()
         reportScanning()
+        if noteRefusals({ $0.refused(error.description) }) == .resetAdapter, reset.isPossible { reset.begin() }
+    }
+
+    /// Changes ``refusals``, and reports another error.
+    @discardableResult
+    private func noteRefusals<Value>(_ change: (inout DiscoveryRefusals) -> Value) -> Value {
+        let before = refusals.error
+        defer { if refusals.error != before { onRefusal?() } }
+        return change(&refusals)
     }
 
     // MARK: Silence

@@ -48,6 +48,7 @@ public final class BlueZCentral: Central {
         context.connection.onEvent = { [weak self] in self?.handle($0) }
         discovery.onHeard = { [weak links] in links?.heard($0) }
         links.onAttemptChange = { [weak discovery] in discovery?.update() }
+        discovery.onRefusal = { [weak self] in self?.reportFault() }
     }
 
     /// The event handler.
@@ -59,34 +60,33 @@ public final class BlueZCentral: Central {
     /// The name of the adapter in use, such as `hci0`; nil while there is none.
     public var adapterID: String? { context.adapter.map(Self.name) }
 
-    /// Why there is no adapter to use: the bus cannot be reached, bluetoothd does not run, or there is no such adapter; nil if
-    /// there is one, or while that is not known.
+    /// Why Bluetooth cannot be used, or not fully; nil if it can, or while that is not known.
     public var fault: AdapterFault? {
-        guard context.adapter == nil else { return nil }
         let connection = context.connection
-        let text: String? =
-            if let error = connection.openingError {
-                error.description
-            } else if !connection.isOpen {
-                nil
-            } else if !connection.isServed {
-                "bluetoothd is not running"
-            } else {
-                connection.isLoaded ? "there is no adapter" + wantedAdapter : nil
-            }
-        return text.map { AdapterFault(isTaken: false, text: $0) }
+        if context.state == .unauthorized { return .notPermitted }
+        if let error = connection.openingError { return .busUnreachable(error.description) }
+        guard connection.isOpen else { return nil }
+        guard connection.isServed else { return .serviceStopped }
+        guard connection.isLoaded else { return nil }
+        guard let adapter = context.adapter else { return missingAdapter }
+        guard context.state == .poweredOn else { return .poweredOff(Self.name(of: adapter)) }
+        return discovery.refusals.error.map(AdapterFault.discoveryRefused)
+    }
+
+    private var missingAdapter: AdapterFault {
+        let present = context.connection.tree.adapters.sorted { $0.key < $1.key }.map { path, object in
+            [Self.name(of: path), object.address?.description].compactMap(\.self).joined(separator: " ")
+        }
+        switch choice {
+        case .named(let wanted) where !present.isEmpty: return .otherAdaptersOnly(wanted: wanted, present: present)
+        case .address(let wanted) where !present.isEmpty:
+            return .otherAdaptersOnly(wanted: wanted.description, present: present)
+        case .automatic, .named, .address: return .noAdapter
+        }
     }
 
     /// Whether the bus is open. After ``start()`` false means that it cannot be reached; further attempts follow.
     public var hasBus: Bool { context.connection.isOpen }
-
-    private var wantedAdapter: String {
-        switch choice {
-        case .automatic: ""
-        case .named(let name): " " + name
-        case .address(let address): " with the address \(address)"
-        }
-    }
 
     /// The state of the adapter in use. It has changed before links that it ends are reported.
     public var state: CentralState { context.state }
@@ -182,6 +182,7 @@ public final class BlueZCentral: Central {
     }
 
     private func serviceLost(wasRunning: Bool) {
+        reportFault()
         if wasRunning { links.serviceLost() }
         sessions.serviceLost()
         var error = BluetoothError(.connectionFailed, text: "bluetoothd has gone")
@@ -235,9 +236,17 @@ public final class BlueZCentral: Central {
     // MARK: The adapter
 
     private func setState(_ new: CentralState) {
-        guard new != context.state else { return }
+        guard new != context.state else { return reportFault() }
         context.state = new
+        reportFault()
         context.report(.stateChanged(new))
+    }
+
+    private func reportFault() {
+        let new = fault
+        guard new != reportedFault else { return }
+        reportedFault = new
+        context.report(.faultChanged(new))
     }
 
     /// Handles an adapter that was added, removed or changed.
@@ -265,6 +274,7 @@ public final class BlueZCentral: Central {
         let (old, hasMoved) = (context.state, chosen != context.adapter)
         // Set before any event is sent: the handler of a lost link may make requests.
         (context.adapter, context.state) = (chosen, new)
+        reportFault()
         if hasMoved || (old == .poweredOn && new != .poweredOn) {
             discovery.adapterLost()
             links.endAll(error)
@@ -279,8 +289,8 @@ public final class BlueZCentral: Central {
 
     private func publishAdapters() {
         let present = context.state == .unauthorized ? [refusedAdapter] : presentAdapters
-        guard present != adapters || fault != reportedFault else { return }
-        (adapters, reportedFault) = (present, fault)
+        guard present != adapters else { return }
+        adapters = present
         context.report(.adaptersChanged(present))
     }
 

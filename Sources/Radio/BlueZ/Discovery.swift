@@ -99,6 +99,39 @@ struct Discovery {
     }
 }
 
+/// Counts the refusals to start discovery. Some controllers refuse for ever until bluetoothd is restarted or the adapter is
+/// switched off and on.
+struct DiscoveryRefusals {
+    /// The measure to take.
+    enum Step: Equatable {
+        case none
+        case resetAdapter
+    }
+
+    /// The number of refusals in a row that is a fault. Single ones happen while a previous discovery ends.
+    static let tolerated = 2
+    private var count = 0
+    private var latest = ""
+
+    /// The latest error; nil until there are more refusals than the tolerated ones.
+    var error: String? { count > Self.tolerated ? latest : nil }
+
+    /// Handles a refusal.
+    ///
+    /// - Parameter error: the error of BlueZ.
+    /// - Returns: the measure: the adapter is reset after 4, 8, 16 ... refusals.
+    mutating func refused(_ error: String) -> Step {
+        count += 1
+        latest = error
+        return count >= 4 && count.nonzeroBitCount == 1 ? .resetAdapter : .none
+    }
+
+    /// Handles a start, or the end of the adapter.
+    mutating func end() {
+        (count, latest) = (0, "")
+    }
+}
+
 /// Restarts a discovery that receives nothing: after hours, some controllers stop reporting without an error.
 ///
 /// The evidence is weak, because a filtered discovery also receives nothing while all tags sleep. So discovery is first

@@ -82,6 +82,9 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
 public enum CentralEvent: Hashable, Sendable {
     /// Bluetooth became usable or unusable. Below `poweredOn` there are no links; each `disconnected` is sent first.
     case stateChanged(CentralState)
+    /// Why Bluetooth cannot be used, or not fully; nil if it can. Sent before the events that follow from it. A central with several
+    /// radios reports the faults of their adapters instead.
+    case faultChanged(AdapterFault?)
     /// An adapter was added, removed or changed. The value contains all adapters.
     case adaptersChanged([Adapter])
     /// A requested scan has started, or has stopped for any reason. Pauses while the central connects are not reported.

@@ -47,18 +47,44 @@ public struct Adapter: Hashable, Sendable {
     }
 }
 
-/// Why an adapter cannot be used.
-public struct AdapterFault: Hashable, Sendable {
-    /// Whether another program uses the adapter, which serves one only.
-    public let isTaken: Bool
-    /// The error, and the remedy if the user has to do something.
-    public let text: String
+/// Why an adapter, or Bluetooth as a whole, cannot be used.
+public enum AdapterFault: Hashable, Sendable {
+    /// The bus of the Bluetooth service cannot be reached; with the error.
+    case busUnreachable(String)
+    /// The Bluetooth service does not run.
+    case serviceStopped
+    /// This process may not use the Bluetooth service.
+    case notPermitted
+    /// The service knows no adapter.
+    case noAdapter
+    /// The service does not know the adapter that was chosen; with the names and addresses of those that it knows.
+    case otherAdaptersOnly(wanted: String, present: [String])
+    /// The adapter with this name is switched off or blocked.
+    case poweredOff(String)
+    /// The service has refused several times in a row to search for devices; with its error. Devices that are known can be connected.
+    case discoveryRefused(String)
+    /// Another program uses the adapter, which serves one only; with the error.
+    case taken(String)
+    /// Any other fault; with the error, and the remedy if the user has to do something.
+    case other(String)
 
-    /// Creates a fault.
-    public init(isTaken: Bool, text: String) {
-        self.isTaken = isTaken
-        self.text = text
+    /// One clause for people.
+    public var text: String {
+        switch self {
+        case .busUnreachable(let error): "the system bus cannot be reached: \(error)"
+        case .serviceStopped: "bluetoothd is not running"
+        case .notPermitted: "the bus does not let this user talk to bluetoothd"
+        case .noAdapter: "bluetoothd knows no adapter"
+        case .otherAdaptersOnly(let wanted, let present):
+            "there is no adapter \(wanted), which bluetooth.adapter names; there is \(present.joined(separator: ", "))"
+        case .poweredOff(let name): "the adapter \(name) is switched off"
+        case .discoveryRefused(let error): "bluetoothd refuses to search for tags: \(error)"
+        case .taken(let error), .other(let error): error
+        }
     }
+
+    /// Whether another program uses the adapter.
+    public var isTaken: Bool { if case .taken = self { true } else { false } }
 }
 
 /// Why a request to a central failed.

@@ -343,6 +343,7 @@ public final class RadioCentral: Central {
             scanning[radio] = isScanning
             reportScanning()
         case .adaptersChanged(let list): adaptersChanged(to: list, radio)
+        case .faultChanged: reportAdapters()
         }
     }
 

@@ -9,7 +9,7 @@ public protocol RadioUnit: Central {
     var adapterID: String? { get }
     /// Whether the radio can be used. It changes before the ends of links that it causes are reported.
     var state: CentralState { get }
-    /// Why there is no adapter to use; nil if there is one, or if its own fault says why.
+    /// Why the radio cannot be used, or not fully; nil if it can, or if its adapter has a fault that says why.
     var fault: AdapterFault? { get }
     /// Called with each request before it is performed; nil unless the traffic is recorded.
     var onRequest: ((CentralRequest) -> Void)? { get set }

@@ -39,7 +39,8 @@ extension TagDriver {
         case .pairFailed(_, let error):
             drive { session, now in session.bondingFailed(TagConnectionError(error), at: now) }
         case .mtuChanged(_, let mtu): drive { session, _ in session.mtuChanged(to: mtu) }
-        case .stateChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .forgotten: break
+        case .stateChanged, .faultChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .forgotten:
+            break
         }
     }
 

@@ -13,6 +13,8 @@ public final class TagManager {
     public enum Event: Sendable {
         /// Bluetooth became usable or unusable.
         case centralState(CentralState)
+        /// Why Bluetooth cannot be used, or not fully; nil if it can. Sent before the events that follow from it.
+        case fault(AdapterFault?)
         /// An adapter was added, removed or changed. The value contains all adapters.
         case adapters([Adapter])
         /// A requested scan has started or stopped. The search for missing tags is not reported.
@@ -130,6 +132,7 @@ public final class TagManager {
         case .discovered(let address, let advertisement): discovered(address, advertisement)
         case .remembered(let address, let advertisement): remembered(address, advertisement)
         case .bonds(let addresses): bondsChanged(to: addresses)
+        case .faultChanged(let fault): onEvent?(.fault(fault))
         case .adaptersChanged(let adapters): onEvent?(.adapters(adapters))
         case .stateChanged(let state): stateChanged(state)
         case .scanning(let isScanning): scanChanged(isScanning)

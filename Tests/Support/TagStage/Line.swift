@@ -30,6 +30,7 @@ package enum Line {
     private static func text(_ event: TagManager.Event, _ name: (TagHandle) -> String) -> String {
         switch event {
         case .centralState(let state): "central \(state)"
+        case .fault(let fault): "fault \(fault?.text ?? "none")"
         case .adapters(let adapters): "adapters \(adapters.count)"
         case .scanning(let isScanning): isScanning ? "scanning" : "not scanning"
         case .advertised(let tag, let isNew, of: _):

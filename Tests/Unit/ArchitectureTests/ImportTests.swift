@@ -51,8 +51,9 @@ struct ImportTests {
             "Terminal", "Text", "Time",
         ],
         "Doctor": [
-            "BlueZ", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome", "EventLoop", "Glibc",
-            "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Terminal", "Text", "Time",
+            "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "DBus", "ESPHome",
+            "EventLoop", "Glibc", "JSON", "JacquardProtocol", "Logging", "MQTT", "MQTTTypes", "Terminal", "Text",
+            "Time",
         ],
         "Daemon": [
             "BlueZ", "Bluetooth", "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "DBus",

@@ -29,6 +29,7 @@ final class CentralBench {
     private(set) var remembered: [BluetoothAddress: Bluetooth.Advertisement] = [:]
     /// Each set of bonded devices that was reported.
     private(set) var bonds: [Set<BluetoothAddress>] = []
+    private(set) var faults: [AdapterFault?] = []
     private(set) var values: [[UInt8]] = []
     /// The calls of the central, or of anybody else, such as `Connect 1` or `StartDiscovery hci0`.
     private(set) var calls: [String] = []
@@ -100,6 +101,7 @@ final class CentralBench {
         case .discovered(let address, let advertisement): heard[address, default: []].append(advertisement)
         case .remembered(let address, let advertisement): remembered[address] = advertisement
         case .bonds(let addresses): bonds.append(addresses)
+        case .faultChanged(let fault): faults.append(fault)
         case .notified(_, _, let value): values.append(value)
         default: events.append(Self.text(event))
         }
@@ -315,7 +317,7 @@ extension CentralBench {
         case .subscribeFailed(let address, _, let error): "subscribeFailed \(number(address))" + text(error)
         case .written(let address): "written \(number(address))"
         case .writeFailed(let address, let error): "writeFailed \(number(address))" + text(error)
-        case .adaptersChanged, .discovered, .remembered, .bonds, .notified: ""
+        case .adaptersChanged, .faultChanged, .discovered, .remembered, .bonds, .notified: ""
         }
     }
 

@@ -149,11 +149,16 @@ struct HealthTests {
     @Test("a denied Bluetooth service is the only problem, has a remedy, and sets the status to failed")
     func unauthorized() {
         let scene = Scene()
+        let cause = Cause(
+            .notPermitted, .bluetoothPolicy, "the bus says no", effect: "No tag can be reached",
+            remedies: ["jacquard2mqtt doctor"])
+        scene.handle(.bluetoothFault(cause))
         scene.handle(.adapters([adapter(.unauthorized)]))
         #expect(health(scene).contains(#""status":"failed""#))
         #expect(health(scene).contains(#""code":"not_permitted""#))
         #expect(health(scene).contains("jacquard2mqtt doctor"))
         #expect(!health(scene).contains("no_adapter") && !health(scene).contains("adapter_not_ready"))
+        scene.handle(.bluetoothFault(nil))
         scene.handle(.adapters([adapter(.poweredOn)]))
         #expect(health(scene).contains(#""status":"ok""#))
     }

@@ -19,7 +19,6 @@ struct BluetoothChecksTests {
     private static func facts(_ change: (inout BluetoothFacts) -> Void) -> BluetoothFacts {
         var facts = BluetoothFacts()
         facts.isServiceRunning = true
-        facts.isServiceInstalled = true
         facts.adapters = [hci0, hci1]
         change(&facts)
         return facts
@@ -61,30 +60,23 @@ struct BluetoothChecksTests {
     @Test(
         "bluetoothd runs, is stopped, or is missing",
         arguments: [
-            (facts { _ in }, .ok, nil),
-            (facts { $0.isServiceRunning = false }, .failed, "sudo systemctl enable --now bluetooth"),
-            (
-                facts {
-                    $0.isServiceRunning = false
-                    $0.isServiceInstalled = false
-                }, .failed, "sudo apt install bluez"
-            ),
-            (facts { $0.busError = .disconnected }, .skipped, nil),
-        ] as [(BluetoothFacts, Finding.Verdict, String?)])
-    func service(facts: BluetoothFacts, verdict: Finding.Verdict, remedy: String?) {
-        let finding = BluetoothServiceCheck.finding(facts)
+            (facts { _ in }, true, .ok, nil),
+            (facts { $0.isServiceRunning = false }, true, .failed, "sudo systemctl enable --now bluetooth"),
+            (facts { $0.isServiceRunning = false }, false, .failed, "sudo apt install bluez"),
+            (facts { $0.busError = .disconnected }, true, .skipped, nil),
+        ] as [(BluetoothFacts, Bool, Finding.Verdict, String?)])
+    func service(facts: BluetoothFacts, isInstalled: Bool, verdict: Finding.Verdict, remedy: String?) {
+        let finding = BluetoothServiceCheck.finding(facts, Cause.Surroundings(isServiceInstalled: isInstalled))
         #expect(finding.verdict == verdict)
         #expect(finding.remedies.first == remedy)
     }
 
     @Test("in a container the bluetoothd of the host is meant, and no BlueZ is needed")
     func container() {
-        let missing = Self.facts {
-            $0.isServiceRunning = false
-            $0.isServiceInstalled = false
-        }
-        let service = BluetoothServiceCheck.finding(missing, isInContainer: true)
-        #expect(service.verdict == .failed && service.remedies.first == "on the host: sudo apt install bluez")
+        let missing = Self.facts { $0.isServiceRunning = false }
+        let surroundings = Cause.Surroundings(isInContainer: true, isServiceInstalled: false)
+        let service = BluetoothServiceCheck.finding(missing, surroundings)
+        #expect(service.verdict == .failed && service.remedies.last == "on the host: sudo apt install bluez")
         let version = BlueZVersionCheck.finding(nil, isInContainer: true)
         #expect(version.verdict == .skipped && version.remedies.isEmpty)
     }

@@ -309,6 +309,23 @@ struct RadioCentralTests {
         }
     }
 
+    @Test("A radio that may not search has a fault, although its adapter is on")
+    func refusedDiscovery() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let adapter = Adapter(id: "hci1", address: nil, state: .poweredOn, isDiscovering: false, connectedCount: 0)
+            stage.loft.adapterID = "hci1"
+            stage.loft.report(.adaptersChanged([adapter]))
+            stage.loft.fault = .discoveryRefused("no")
+            stage.loft.report(.faultChanged(.discoveryRefused("no")))
+            guard case .adaptersChanged(let list)? = stage.take().last else {
+                Issue.record("no list")
+                return
+            }
+            #expect(list.last?.fault == .discoveryRefused("no") && list.last?.state == .poweredOn)
+        }
+    }
+
     @Test("Each radio has one adapter in the list, even without any")
     func adapters() async throws {
         try await onLoop {
@@ -318,7 +335,7 @@ struct RadioCentralTests {
             }
             stage.hall.report(.adaptersChanged(adapters))
             stage.loft.adapterID = nil
-            stage.loft.fault = AdapterFault(isTaken: false, text: "there is no adapter hci1")
+            stage.loft.fault = .noAdapter
             stage.loft.report(.adaptersChanged([]))
             guard case .adaptersChanged(let list)? = stage.take().last else {
                 Issue.record("no list")
@@ -326,7 +343,7 @@ struct RadioCentralTests {
             }
             #expect(list.map(\.radio) == ["hall", "loft"])
             #expect(list.map(\.id) == ["hci0", "loft"])
-            #expect(list.map(\.fault?.text) == [nil, "there is no adapter hci1"])
+            #expect(list.map(\.fault?.text) == [nil, "bluetoothd knows no adapter"])
         }
     }
 

@@ -7,16 +7,19 @@ public struct Cause: Hashable, Sendable {
     public let code: Problem.Code
     /// The check of `doctor` and `request/doctor` that reports it.
     public let check: Check
-    /// One sentence without a full stop.
+    /// One clause without a full stop.
     public let text: String
+    /// What it prevents, such as `No tag can be reached`; nil if the text says it.
+    public let effect: String?
     /// The remedies, the most likely one first: commands to copy, or sentences without a full stop.
     public let remedies: [String]
 
     /// Creates a cause.
-    public init(_ code: Problem.Code, _ check: Check, _ text: String, remedies: [String]) {
+    public init(_ code: Problem.Code, _ check: Check, _ text: String, effect: String? = nil, remedies: [String]) {
         self.code = code
         self.check = check
         self.text = text
+        self.effect = effect
         self.remedies = remedies
     }
 
@@ -34,6 +37,7 @@ extension Finding {
 extension Problem {
     /// Reports a cause; `subject` is the adapter, tag or serial, empty for the bridge itself.
     init(_ cause: Cause, about subject: String = "") {
-        self.init(cause.code, about: subject, ([cause.text] + cause.remedies.prefix(1)).joined(separator: ". "))
+        let text = [cause.effect, cause.text].compactMap(\.self).joined(separator: ": ")
+        self.init(cause.code, about: subject, ([text] + cause.remedies.prefix(1)).joined(separator: ". "))
     }
 }

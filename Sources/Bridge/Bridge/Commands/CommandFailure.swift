@@ -109,10 +109,11 @@ extension CommandFailure {
         "The correlation data is too long; it may have at most \(Requester.maxCorrelationData) bytes")
 
     /// Bluetooth is not powered on, so the request cannot be executed.
-    static func bluetooth(is state: AdapterFacts.State) -> CommandFailure {
-        let obstacle = CommandObstacle.bluetooth(state)
+    static func bluetooth(is state: AdapterFacts.State, because cause: Cause? = nil) -> CommandFailure {
+        let obstacle = CommandObstacle.bluetooth(state, cause)
         return CommandFailure(
-            .notPermitted, obstacle.text, hint: state.isTransient ? "Try again in a moment" : obstacle.hint,
+            .notPermitted, obstacle.text,
+            hint: state.isTransient && cause == nil ? "Try again in a moment" : obstacle.hint,
             isRetryable: state.isTransient)
     }
 
@@ -158,7 +159,7 @@ extension CommandFailure {
         case .componentDoesNotSupportTouchMode:
             self.init(.unsupported, "The component has no touch sensor", hint: tag.gearHint)
         case .notConnected:
-            self = tag.offlineFailure(bluetooth: nil, at: now)
+            self = tag.offlineFailure(obstacle: nil, at: now)
         case .timeout:
             self.init(.timeout, "Tag \(tag.entry.id) did not respond before the timeout; the effect is unknown")
         case .linkLost:

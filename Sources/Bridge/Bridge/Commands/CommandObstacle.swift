@@ -1,7 +1,7 @@
 /// The reason why a pending command waits.
 enum CommandObstacle: Hashable, Sendable {
-    /// Bluetooth is not powered on.
-    case bluetooth(AdapterFacts.State)
+    /// Bluetooth is not powered on; with the cause, if it is known.
+    case bluetooth(AdapterFacts.State, Cause? = nil)
     /// The tag is not connected; with a clause about when it was last seen.
     case tag(String)
 
@@ -16,7 +16,7 @@ enum CommandObstacle: Hashable, Sendable {
     /// A clause.
     var text: String {
         switch self {
-        case .bluetooth(let state): "Bluetooth is \(state.text)"
+        case .bluetooth(let state, let cause): cause?.text ?? "Bluetooth is \(state.text)"
         case .tag: "The tag is not connected"
         }
     }
@@ -24,7 +24,8 @@ enum CommandObstacle: Hashable, Sendable {
     /// A hint for the user.
     var hint: String {
         switch self {
-        case .bluetooth(let state):
+        case .bluetooth(_, let cause?): cause.hint
+        case .bluetooth(let state, nil):
             (state.isTransient ? "Wait a moment" : "Switch Bluetooth on")
                 + "; `jacquard2mqtt doctor` shows what is wrong"
         case .tag(let lastSeen): lastSeen

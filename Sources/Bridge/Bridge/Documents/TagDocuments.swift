@@ -65,8 +65,7 @@ struct ConnectionDocument: Encodable {
     var held: Bool?
 
     /// - Parameters:
-    ///   - connection: the state of the session.
-    ///   - since: when this state began.
+    ///   - link: the connection.
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - ended: how the last link ended; nil while presence is off.
@@ -74,21 +73,22 @@ struct ConnectionDocument: Encodable {
     ///   - held: whether it stays disconnected until the user connects it; nil without Home Assistant discovery.
     ///   - now: the current time.
     init(
-        _ connection: TagConnection, since: Timestamp, sighting: TagSighting, lastSeen: Timestamp?,
+        _ link: LinkState, sighting: TagSighting, lastSeen: Timestamp?,
         ended: OrNull<String>?, why: OrNull<String>?, held: Bool?, at now: Timestamp
     ) {
+        let connection = link.connection
         (self.why, self.held) = (why, held)
         self.ended = ended
         state = connection.state.word
         step = connection.state.step
         of = connection.state.step == nil ? nil : TagConnection.totalSteps
         attempt = connection.attempt
-        self.since = since.text
+        since = link.since.text
         adapter = sighting.adapter
         radio = sighting.radio
         rssi = sighting.rssi
         self.lastSeen = lastSeen?.text
-        error = connection.error.map(ConnectionErrorDocument.init)
+        error = link.connection.error.map { ConnectionErrorDocument($0, of: link) }
         retryAt = connection.retryAt.map { (now + max(.zero, $0 - now.instant)).text }
         retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
     }
@@ -108,10 +108,10 @@ struct ConnectionErrorDocument: Encodable {
     let hint: String
     @OrNull var bluez: String?
 
-    init(_ error: TagConnectionError) {
+    init(_ error: TagConnectionError, of link: LinkState) {
         code = error.code.word
-        text = error.text
-        hint = error.code.hint
+        text = link.text(of: error)
+        hint = link.hint(of: error)
         bluez = error.stackName
     }
 }

@@ -69,7 +69,9 @@ extension BridgeRequest {
     var responseLimit: Duration { .seconds(60) }
 
     func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {}
-    func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure { CommandFailure(error) }
+    func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
+        bridge.stack.failure(of: error)
+    }
     func succeeded(
         _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
     ) -> BridgeRequestStep { .done(.none, []) }

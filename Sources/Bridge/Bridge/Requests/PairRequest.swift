@@ -84,7 +84,7 @@ struct PairRequest: BridgeRequest {
 
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
         if isCheck, let radio { return checkFailure(error, radio) }
-        let failure = CommandFailure(error)
+        let failure = bridge.stack.failure(of: error)
         let serials = bridge.seen.serials.filter { $0 != entry.serial }
         guard case .notFound = error else { return failure }
         let known = bridge.tags.map(\.entry.serial)

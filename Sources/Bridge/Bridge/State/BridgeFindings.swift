@@ -61,7 +61,7 @@ extension BridgeFindings {
     private var radioFindings: [Finding] {
         (stack.adapters ?? []).compactMap { adapter in
             guard let radio = adapter.radio else { return nil }
-            guard adapter.state != .poweredOn else {
+            guard adapter.state != .poweredOn || adapter.error != nil else {
                 return Finding(.radio, .ok, "\(radio): \(adapter.id) is on, \(adapter.connectedCount) linked")
             }
             return Finding(
@@ -128,11 +128,17 @@ extension BridgeFindings {
     }
 
     private var discoveryFinding: Finding {
-        let state = stack.bluetooth ?? .unknown
-        guard state == .poweredOn else {
+        if let fault = stack.fault {
+            guard fault.check != .discovery else { return Finding(fault) }
+            return Finding(.discovery, .failed, "the bridge cannot scan: \(fault.text)", remedies: fault.remedies)
+        }
+        if let obstacle = stack.obstacle {
+            return Finding(.discovery, .failed, "the bridge cannot scan: \(obstacle.text)", remedies: [obstacle.hint])
+        }
+        guard stack.bluetooth == .poweredOn else {
             return Finding(
-                .discovery, .failed, "the bridge cannot scan: Bluetooth is \(state.text)",
-                remedies: ["sudo rfkill unblock bluetooth", "bluetoothctl power on"])
+                .discovery, .failed, "the bridge cannot scan: the state of Bluetooth is unknown",
+                remedies: ["ask again in ten seconds"])
         }
         if let adapter = stack.adapters?.first(where: \.isDiscovering) {
             return Finding(.discovery, .ok, "\(adapter.id) is scanning")

@@ -17,11 +17,20 @@ extension BridgeState {
         return publish(ended + presence) + settleAll(at: now) + beginWaitingRequests(at: now)
     }
 
+    /// Publishes the problem, and the hints of connections whose errors follow from it.
+    mutating func bluetoothFaultChanged(to cause: Cause?, at now: Timestamp) -> [BridgeAction] {
+        guard cause != stack.fault else { return [] }
+        stack.faultChanged(to: cause)
+        for position in tags.indices { tags[position].link.bluetoothFault = cause }
+        let explained = tags.filter { !$0.isConnected && $0.link.intent.isWanted }.map { $0.connectionFact(at: now) }
+        return publish(healthChanged(at: now), explained)
+    }
+
     mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp) -> [BridgeAction] {
-        let problemsBefore = Problem.problems(of: stack.adapters)
+        let problemsBefore = Problem.problems(of: stack)
         let (lost, back) = stack.adaptersChanged(to: list)
         // The list changes with each connection: looking at all tags each time would be slow.
-        let health = Problem.problems(of: stack.adapters) == problemsBefore ? [] : healthChanged(at: now)
+        let health = Problem.problems(of: stack) == problemsBefore ? [] : healthChanged(at: now)
         let events =
             lost.map { id, state in
                 event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now)
@@ -240,7 +249,7 @@ extension BridgeState {
 
     /// Publishes the health document if the problems have changed.
     mutating func healthChanged(at now: Timestamp) -> [Publication] {
-        var problems = Problem.problems(of: stack.adapters) + tags.flatMap(\.problems)
+        var problems = Problem.problems(of: stack) + tags.flatMap(\.problems)
         problems += health.problems(at: now) { tags.contains(serial: $0) }
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }

@@ -59,7 +59,7 @@ extension BridgeState {
 
     /// The failure of a command to a tag that is not connected.
     func offlineFailure(of position: Int, at now: Timestamp) -> CommandFailure {
-        tags[position].offlineFailure(bluetooth: stack.unusableBluetooth, at: now)
+        tags[position].offlineFailure(obstacle: stack.obstacle, at: now)
     }
 
     /// Completes a command to a tag, which has responded.
@@ -86,7 +86,7 @@ extension BridgeState {
     mutating func acceptOverdue(at now: Timestamp) -> [Publication] {
         let left = peers.isEmpty ? [] : pendingCommands.pending.filter { responder(of: $0) != nil }.map(\.token)
         return pendingCommands.acceptOverdue(at: now, except: Set(left)) { tag in
-            if let state = stack.unusableBluetooth { return .bluetooth(state) }
+            if let obstacle = stack.obstacle { return obstacle }
             guard let position = tag.flatMap(tags.position), !tags[position].isConnected else { return nil }
             return .tag(tags[position].lastSeenHint(at: now))
         }
@@ -96,12 +96,12 @@ extension BridgeState {
     mutating func expired(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
         switch command.work {
         case _ where command.isSent: return failed(command, .neverEnded, at: now)
-        case .bridge(let request): return refused(command, request, .bluetooth(is: .unknown), at: now)
+        case .bridge(let request): return refused(command, request, stack.bluetoothFailure, at: now)
         case .tag(let id, let request):
             guard let position = tags.position(of: id) else { return failed(command, .neverEnded, at: now) }
             guard request.goal == .connected else { return failed(command, .stillConnected, at: now) }
             tags[position].link.commandExpired()
-            let failure = tags[position].expiredFailure(of: command, bluetooth: stack.unusableBluetooth, at: now)
+            let failure = tags[position].expiredFailure(of: command, obstacle: stack.obstacle, at: now)
             return failed(command, failure, at: now) + settle(position, at: now)
         }
     }

@@ -283,6 +283,7 @@ extension BridgeState {
         let emptied = finish(departures.take(entry.id), at: now)
         var tag = TagMirror(
             entry, record: record, sighting: sighting, isOutOfService: stack.isOutOfService, in: tagContext, at: now)
+        tag.link.bluetoothFault = stack.fault
         let stored = tag.storeAlways()
         tag.handle = pairing.tag(entry.serial) ?? tags.newHandle()
         tags.append(tag)

@@ -206,6 +206,7 @@ extension BridgeState {
         case .pairing(let tag, let stage): pairingReached(stage, of: tag, at: now)
         case .radio(let tag, let event): radioReported(event, about: tag, at: now)
         case .bluetooth(let state): bluetoothChanged(to: state, at: now)
+        case .bluetoothFault(let cause): bluetoothFaultChanged(to: cause, at: now)
         case .adapters(let list): adaptersChanged(to: list, at: now)
         case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
         case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))

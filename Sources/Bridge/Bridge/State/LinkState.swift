@@ -34,6 +34,8 @@ struct LinkState: Sendable {
     private(set) var failure: TagConnectionError?
     /// When the last attempt failed.
     private(set) var failedAt: Timestamp?
+    /// Why Bluetooth cannot be used, or not fully; nil if it can.
+    var bluetoothFault: Cause?
     /// Whether the last attempt failed, and nothing has shown since that the next one may succeed.
     private var isFailing = false
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
@@ -74,6 +76,19 @@ struct LinkState: Sendable {
 
     /// Whether the tag is connected.
     var isConnected: Bool { connection.state == .connected }
+
+    /// The cause of an error that follows from the state of Bluetooth; nil for any other error.
+    func cause(of error: TagConnectionError) -> Cause? {
+        let isConsequence =
+            error.code == .bluetoothPowerOff || (isOutOfService && error.code == .bluetoothConnectionError)
+        return isConsequence ? bluetoothFault : nil
+    }
+
+    /// The text of an error for people.
+    func text(of error: TagConnectionError) -> String { cause(of: error)?.text ?? error.text }
+
+    /// What to do about an error.
+    func hint(of error: TagConnectionError) -> String { cause(of: error)?.hint ?? error.code.hint }
 
     /// The goal of commands that the tag has reached; nil while it connects.
     var reachedGoal: TagGoal? {

@@ -7,6 +7,7 @@ public struct Problem: Hashable, Sendable {
         case notPermitted = "not_permitted"
         case noAdapter = "no_adapter"
         case adapterNotReady = "adapter_not_ready"
+        case discoveryFailed = "discovery_failed"
         case radioLost = "radio_lost"
         case radioTaken = "radio_taken"
         case noBondHere = "no_bond_here"
@@ -82,12 +83,6 @@ extension Problem {
         }
     }
 
-    private static let notPermitted = Problem(
-        .notPermitted,
-        "The D-Bus policy of this host does not let the bridge use the Bluetooth service (org.bluez): no tag can be "
-            + "reached. Run jacquard2mqtt doctor as the bridge's user; install the policy of the package, or add the "
-            + "user to the group bluetooth, then restart the bridge")
-
     /// Creates the problem of a radio that cannot be used.
     init(of radio: String, _ adapter: AdapterFacts) {
         guard !adapter.isTaken else {
@@ -111,21 +106,19 @@ extension Problem {
                 + "pair it again")
     }
 
-    /// Returns the problems of the adapters: each one that is not ready, and the absence of a ready one. Before the first list there is no problem.
-    static func problems(of adapters: [AdapterFacts]?) -> [Problem] {
-        guard let adapters else { return [] }
+    /// Returns the problems of Bluetooth: the cause why it cannot be used, or not fully, and each adapter or radio that is not ready.
+    /// Before the first list of adapters, only a known cause is a problem.
+    static func problems(of stack: StackFacts) -> [Problem] {
+        let cause = stack.fault.map { [Problem($0)] } ?? []
         // Report the cause only, not its consequences.
-        let isRefused = adapters.contains { $0.state == .unauthorized && $0.radio == nil }
-        guard !isRefused else { return [notPermitted] }
-        var problems = adapters.filter { $0.state != .poweredOn }.map { adapter in
+        guard let adapters = stack.adapters, stack.fault?.code != .notPermitted else { return cause }
+        let unready = adapters.filter { $0.state != .poweredOn || $0.error != nil }.map { adapter in
             if let radio = adapter.radio { return Problem(of: radio, adapter) }
             return Problem(
                 .adapterNotReady, about: adapter.id, "Bluetooth adapter \(adapter.id) is \(adapter.state.text)")
         }
-        if !adapters.contains(where: { $0.state == .poweredOn }) {
-            problems.append(Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached"))
-        }
-        return problems
+        guard cause.isEmpty, !adapters.contains(where: { $0.state == .poweredOn }) else { return cause + unready }
+        return unready + [Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached")]
     }
 }
 
@@ -142,6 +135,32 @@ extension Problem.Code {
         case .unknownBluetoothError, .bluetoothConnectionError, .bluetoothDeviceNotFound,
             .bluetoothPowerOff, .connectionTimeout:
             return nil
+        }
+    }
+}
+
+extension Problem.Code {
+    /// The check of `doctor` to which the problem belongs.
+    public var check: Check {
+        switch self {
+        case .notPermitted: .bluetoothPolicy
+        case .noAdapter, .adapterNotReady: .adapter
+        case .discoveryFailed: .discovery
+        case .radioLost, .radioTaken: .radio
+        case .noBondHere, .lostBond: .bond
+        case .badFirmware: .firmware
+        case .tagUnusable, .inUse, .subscriptionStuck: .link
+        case .duplicateSerial: .duplicateSerials
+        case .eventsDropped, .brokerRefuses, .brokerStalled: .broker
+        case .stateNotSaved, .stateDamaged, .metricsNotWritten: .bridge
+        }
+    }
+
+    /// How `doctor` judges the problem: whether the bridge cannot do its work.
+    public var verdict: Finding.Verdict {
+        switch self {
+        case .notPermitted, .noAdapter, .brokerStalled, .discoveryFailed: .failed
+        default: .warning
         }
     }
 }

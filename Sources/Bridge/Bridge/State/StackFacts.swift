@@ -6,6 +6,8 @@ struct StackFacts: Sendable {
     var brokerNode: String?
     /// nil until it is first reported.
     private(set) var bluetooth: AdapterFacts.State?
+    /// Why Bluetooth cannot be used, or not fully; nil if it can, or if there are several radios, which have faults of their own.
+    private(set) var fault: Cause?
     /// Sorted by id; nil until the first list.
     private(set) var adapters: [AdapterFacts]?
 
@@ -15,12 +17,29 @@ struct StackFacts: Sendable {
     /// Whether the state of Bluetooth is known. It is not immediately after the start.
     var isBluetoothKnown: Bool { (bluetooth ?? .unknown) != .unknown }
 
-    /// The state of Bluetooth while it is known and not powered on; nil otherwise.
-    var unusableBluetooth: AdapterFacts.State? { isBluetoothKnown && isOutOfService ? bluetooth : nil }
+    /// Why commands wait while the state of Bluetooth is known and not powered on; nil otherwise.
+    var obstacle: CommandObstacle? {
+        guard isBluetoothKnown, isOutOfService, let bluetooth else { return nil }
+        return .bluetooth(bluetooth, fault)
+    }
+
+    /// The failure of a request that needs Bluetooth.
+    var bluetoothFailure: CommandFailure { .bluetooth(is: bluetooth ?? .unknown, because: fault) }
 
     /// Throws if Bluetooth is unavailable.
     func checkBluetooth() throws(CommandFailure) {
-        guard bluetooth == .poweredOn else { throw .bluetooth(is: bluetooth ?? .unknown) }
+        guard bluetooth == .poweredOn else { throw bluetoothFailure }
+    }
+
+    /// Converts the error of a failed action.
+    func failure(of error: RequestError) -> CommandFailure {
+        guard case .bluetoothUnavailable(let state) = error else { return CommandFailure(error) }
+        return .bluetooth(is: state, because: fault)
+    }
+
+    /// Handles another cause, or the end of a fault.
+    mutating func faultChanged(to cause: Cause?) {
+        fault = cause
     }
 
     /// Handles a changed state of Bluetooth.

@@ -57,6 +57,9 @@ struct TagFindings {
             let signal = tag.sighting.rssi.map { " at \($0) dBm" } ?? ""
             return Finding(.received, .ok, "received \(lastSeen.ago(at: now))\(signal)")
         }
+        if let fault = tag.link.bluetoothFault {
+            return Finding(.received, .skipped, "not known: \(fault.text)")
+        }
         if let since = sleepingSince {
             return Finding(.received, .skipped, "the tag sleeps since \(since). \(TagAdvice.sleeps)")
         }
@@ -131,7 +134,15 @@ struct TagFindings {
 
     /// Why the last attempt has failed.
     private var lastFailure: Finding? {
-        tag.link.failure.map { Finding(.link, .failed, "not connected: \($0.text)", remedies: [$0.code.hint]) }
+        tag.link.failure.map {
+            Finding(.link, .failed, "not connected: \(tag.link.text(of: $0))", remedies: [tag.link.hint(of: $0)])
+        }
+    }
+
+    /// The state of Bluetooth, if it is why the tag is not connected.
+    private var fault: Cause? {
+        guard let fault = tag.link.bluetoothFault else { return nil }
+        return tag.link.failure.map { tag.link.cause(of: $0) != nil } ?? true ? fault : nil
     }
 
     /// Why a tag that sleeps is not connected; nil if it does not sleep.
@@ -142,6 +153,7 @@ struct TagFindings {
 
     private var noLink: Finding {
         guard policy.verdict != .failed else { return Finding(.link, .skipped, "not tried") }
+        if let fault { return Finding(.link, .skipped, "not connected: \(fault.text)") }
         if let lastFailure { return lastFailure }
         if let sleep { return Finding(.link, .ok, sleep) }
         if tag.entry.connect == .onDemand, !tag.link.intent.isWanted {
@@ -160,6 +172,7 @@ struct TagFindings {
     var cause: String? {
         if tag.isConnected { return nil }
         if policy.verdict == .failed { return policy.found }
+        if let fault { return Finding(fault).sentence }
         if tag.lastSeen == nil, received.verdict == .failed { return received.sentence }
         if bond.verdict == .failed { return bond.sentence }
         if let lastFailure { return lastFailure.sentence }
@@ -183,8 +196,8 @@ struct TagFindings {
             retry = ""
         }
         return Finding(
-            .lastError, .warning, "\(failure.code.word)\(time): \(failure.text)\(name)\(retry)",
-            remedies: [failure.code.hint])
+            .lastError, .warning, "\(failure.code.word)\(time): \(tag.link.text(of: failure))\(name)\(retry)",
+            remedies: [tag.link.hint(of: failure)])
     }
 }
 

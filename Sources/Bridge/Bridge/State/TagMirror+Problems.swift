@@ -14,7 +14,7 @@ extension TagMirror {
         if let missingBond { problems.append(missingBond) }
         if let failure = link.failure, let code = Problem.Code(failure.code), !link.intent.isHeld {
             problems.append(
-                Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(failure.code.hint)"))
+                Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(link.hint(of: failure))"))
         }
         return problems
     }
@@ -45,12 +45,12 @@ extension TagMirror {
     /// The tag is not connected.
     ///
     /// - Parameters:
-    ///   - bluetooth: the state of Bluetooth; nil if it is powered on.
+    ///   - obstacle: why Bluetooth cannot be used; nil if it is powered on.
     ///   - now: the current time.
     /// - Returns: the failure.
-    func offlineFailure(bluetooth: AdapterFacts.State?, at now: Timestamp) -> CommandFailure {
+    func offlineFailure(obstacle: CommandObstacle?, at now: Timestamp) -> CommandFailure {
         if let failure = inUseFailure ?? unconnectableFailure { return failure }
-        if let obstacle = bluetooth.map(CommandObstacle.bluetooth) {
+        if let obstacle {
             return CommandFailure(
                 .tagOffline, "\(obstacle.text), so tag \(entry.id) is not connected", hint: obstacle.hint)
         }
@@ -63,12 +63,11 @@ extension TagMirror {
 
     /// The command expired while the tag was not connected.
     func expiredFailure(
-        of command: PendingCommand, bluetooth: AdapterFacts.State?, at now: Timestamp
+        of command: PendingCommand, obstacle: CommandObstacle?, at now: Timestamp
     ) -> CommandFailure {
         if let failure = inUseFailure { return failure }
         let limit = "within ttl_ms (\(command.timeToLive.milliseconds))"
-        if let bluetooth {
-            let obstacle = CommandObstacle.bluetooth(bluetooth)
+        if let obstacle {
             return CommandFailure(
                 .expired, "\(obstacle.text), so tag \(entry.id) did not become reachable \(limit); nothing was sent",
                 hint: obstacle.hint, reason: obstacle.word)

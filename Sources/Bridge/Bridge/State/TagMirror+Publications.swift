@@ -26,7 +26,7 @@ extension TagMirror {
 
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
         ConnectionDocument(
-            link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen,
+            link, sighting: sighting, lastSeen: lastSeen,
             ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
             why: find.isDiscovered ? OrNull(wrappedValue: TagFindings(self, nil, now: now).cause) : nil,
             held: find.isDiscovered ? link.intent.staysDisconnected : nil, at: now)

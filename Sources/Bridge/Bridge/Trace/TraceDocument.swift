@@ -204,7 +204,7 @@ struct TracedTagDocument: Encodable {
         connect = tag.entry.connect.rawValue
         held = tag.link.intent.isHeld
         connection = tag.connectionDocument(at: now)
-        error = tag.link.failure.map(ConnectionErrorDocument.init)
+        error = tag.link.failure.map { ConnectionErrorDocument($0, of: tag.link) }
     }
 }
 

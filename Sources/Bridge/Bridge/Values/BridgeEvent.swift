@@ -66,6 +66,8 @@ public enum BridgeEvent: Equatable, Sendable {
 
     /// The state of Bluetooth. Report the first state and every change, after the Bluetooth stack has processed it.
     case bluetooth(AdapterFacts.State)
+    /// Why Bluetooth cannot be used, or not fully; nil if it can. Report it before the events that follow from it.
+    indirect case bluetoothFault(Cause?)
     /// The list of adapters has changed.
     case adapters([AdapterFacts])
     /// The version of the Bluetooth stack, such as `5.66`; nil while it is not running.

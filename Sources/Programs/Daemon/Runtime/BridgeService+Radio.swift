@@ -21,6 +21,7 @@ extension BridgeService {
         case .advertised(let advertised, _, of: let tags): self.advertised(advertised, tags)
         case .adapters(let adapters):
             handle(.adapters(adapters.map { AdapterFacts($0) }))
+        case .fault(let fault): bluetoothFault(fault)
         case .centralState(let state): bluetooth(state)
         case .scanning(let isScanning):
             if !isScanning { handle(.scanEnded) }
@@ -66,6 +67,12 @@ extension BridgeService {
 
     private func log(ofTag name: String) -> Logger {
         log.labelled("tag").with(.tag, name)
+    }
+
+    private func bluetoothFault(_ fault: AdapterFault?) {
+        let cause = fault.map(doctor.cause)
+        if let cause { log.change(.warning, "Bluetooth has a fault", [(.error, cause.text)]) }
+        handle(.bluetoothFault(cause))
     }
 
     private func bluetooth(_ state: CentralState) {

@@ -76,7 +76,8 @@ extension TrafficRecord.Event {
         case .writeFailed(let address, let error): (address, .writeFailed(reason: error.reason))
         case .notified(let address, let uuid, let value):
             TagCharacteristic(uuid).map { (address, .notified(value, on: $0)) }
-        case .stateChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .paired, .pairFailed,
+        case .stateChanged, .faultChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .paired,
+            .pairFailed,
             .forgotten, .discoveryFailed:
             nil
         }

@@ -238,8 +238,7 @@ public final class ESPHomeCentral: Central {
     }
 
     private static func fault(_ error: ProxyError) -> AdapterFault {
-        let isTaken = if case .taken = error { true } else { false }
-        return AdapterFault(isTaken: isTaken, text: error.description)
+        if case .taken = error { .taken(error.description) } else { .other(error.description) }
     }
 
     private func endConnection() {

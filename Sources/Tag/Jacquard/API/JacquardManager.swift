@@ -57,7 +57,7 @@ public final class JacquardManager {
             if isNew, tags.isScanWanted { advertisements.send(tag) }
         case .centralState(let state): centralStates.send(state)
         case .scanning(let isScanning): scanStates.send(isScanning)
-        case .adapters, .duplicateSerial, .pairing, .paired, .forgotten: break
+        case .fault, .adapters, .duplicateSerial, .pairing, .paired, .forgotten: break
         }
     }
 

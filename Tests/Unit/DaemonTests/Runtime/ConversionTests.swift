@@ -47,7 +47,7 @@ struct ConversionTests {
             id: "hci0", address: nil, state: .poweredOn, isDiscovering: false, connectedCount: connected)
         #expect(AdapterFacts(adapter).freeLinks == nil && !AdapterFacts(adapter).isTaken)
         adapter.linkLimit = 8
-        adapter.fault = AdapterFault(isTaken: true, text: "it is in use")
+        adapter.fault = .taken("it is in use")
         let facts = AdapterFacts(adapter)
         #expect(facts.freeLinks == free && facts.isTaken && facts.error == "it is in use")
     }

@@ -1,0 +1,98 @@
+import Foundation
+import JacquardProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("The cause of a fault of Bluetooth")
+struct BluetoothFaultTests {
+    private static let cause = Cause(
+        .noAdapter, .adapter, "there is no adapter hci7", effect: "No tag can be reached",
+        remedies: ["plug it in", "wait"])
+    private static let refusal = Cause(
+        .discoveryFailed, .discovery, "bluetoothd refuses", effect: "No tag can be found", remedies: ["restart it"])
+
+    private func document(_ scene: Scene, _ topic: String) throws -> [String: Any] {
+        let payload = try #require(scene.latest(topic))
+        return try #require(try JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any])
+    }
+
+    private func problems(_ scene: Scene) throws -> [[String: String]] {
+        try #require(try document(scene, "jacquard/bridge/attic/health")["problems"] as? [[String: String]])
+    }
+
+    @Test("is a problem even while another adapter is on, and ends with the fault")
+    func otherAdapter() throws {
+        let scene = Scene()
+        scene.powerOn()
+        scene.handle(.adapters([AdapterFacts(id: "hci1", address: nil, state: .poweredOn)]))
+        scene.handle(.bluetoothFault(Self.cause))
+        #expect(try problems(scene).map { $0["code"] } == ["no_adapter"])
+        #expect(
+            try problems(scene).first?["text"] == "No tag can be reached: there is no adapter hci7. plug it in")
+        #expect(try document(scene, "jacquard/bridge/attic/health")["status"] as? String == "failed")
+        scene.handle(.bluetoothFault(nil))
+        #expect(try problems(scene).isEmpty)
+    }
+
+    @Test("is the text and the hint of the tag's error, also if the cause becomes known or changes later")
+    func connection() throws {
+        let scene = Scene()
+        scene.powerOn()
+        scene.handle(.bluetooth(.unsupported))
+        let error = TagConnectionError(.bluetoothPowerOff, "Bluetooth cannot be used: unsupported")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        func told() throws -> [String?] {
+            let error = try document(scene, "jacquard/tag/003R/connection")["error"] as? [String: Any]
+            return ["code", "text", "hint"].map { error?[$0] as? String }
+        }
+        scene.handle(.bluetoothFault(Self.cause))
+        #expect(try told() == ["bluetooth_power_off", "there is no adapter hci7", "plug it in"])
+        let off = Cause(.noAdapter, .adapter, "it is off", remedies: ["switch it on"])
+        scene.handle(.bluetoothFault(off))
+        #expect(try told() == ["bluetooth_power_off", "it is off", "switch it on"])
+    }
+
+    @Test("does not replace the error of a tag that has nothing to do with it")
+    func otherError() throws {
+        let scene = Scene()
+        scene.powerOn()
+        scene.handle(.bluetoothFault(Self.refusal))
+        let error = TagConnectionError(.peerRemovedPairingInfo, "no bond")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        let told = try document(scene, "jacquard/tag/003R/connection")["error"] as? [String: Any]
+        #expect(told?["text"] as? String == "no bond")
+    }
+
+    @Test("is why a command fails or waits")
+    func commands() throws {
+        let scene = Scene()
+        scene.powerOn()
+        scene.handle(.bluetoothFault(Self.cause))
+        scene.handle(.bluetooth(.unsupported))
+        scene.command("led/set", #"{"state":"ON","ttl_ms":0}"#)
+        let result = try document(scene, "jacquard/tag/003R/led/result")
+        let failure = try #require(result["error"] as? [String: Any])
+        #expect(failure["text"] as? String == "there is no adapter hci7, so tag 003R is not connected")
+        #expect(failure["hint"] as? String == "plug it in")
+    }
+
+    @Test("that leaves links alone is a finding and a problem, but stops nothing else")
+    func discovery() throws {
+        let scene = Scene()
+        scene.powerOn()
+        scene.handle(.bluetoothFault(Self.refusal))
+        #expect(try problems(scene).map { $0["code"] } == ["discovery_failed"])
+        #expect(try document(scene, "jacquard/bridge/attic/health")["status"] as? String == "degraded")
+        scene.connect()
+        #expect(scene.latest("jacquard/tag/003R/availability") == "online")
+    }
+
+    @Test("each problem belongs to a check of doctor that reports it")
+    func checks() {
+        for code in Problem.Code.allCases {
+            #expect(code.verdict == .failed || code.verdict == .warning)
+            #expect(Check.allCases.contains(code.check))
+        }
+    }
+}
