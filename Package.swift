@@ -57,7 +57,7 @@ let families = [
     "Radio": ["Bluetooth", "BlueZ", "DBus", "ESPHome", "Radios"],
     "Broker": ["MQTTTypes", "MQTT", "BrokerAccess"],
     "CommandLine": ["CommandLine", "Terminal", "BridgeClient", "Doctor"],
-    "Web": ["Web", "HTTPServer", "PasswordHash"],
+    "Web": ["Web", "CPage", "HTTPServer", "PasswordHash"],
     "Simulator": ["Simulator", "FakeBlueZ", "FakeProxy", "TagFirmware"],
     "Basics": ["EventLoop", "Logging", "Time", "JSON", "Text"],
     "Libraries": [
@@ -172,13 +172,15 @@ let package = Package(
 
         module("PasswordHash", "CCrypt"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),
-        // The page's files are compiled in.
+        // The page's files.
+        .target(name: "CPage", path: folder(of: "CPage"), publicHeadersPath: "."),
         .target(
             name: "Web",
             dependencies: [
-                "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "EventLoop", "HTTPServer", "JSON",
+                "Bridge", "BrokerAccess", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop",
+                "HTTPServer", "JSON",
                 "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
-            ], path: folder(of: "Web"), resources: [.embedInCode("Page")], swiftSettings: settings),
+            ], path: folder(of: "Web"), exclude: ["Page"], swiftSettings: settings),
 
         program(
             "jacquard2mqtt", "BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal",

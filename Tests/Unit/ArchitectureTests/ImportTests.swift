@@ -65,8 +65,8 @@ struct ImportTests {
         "PasswordHash": ["CCrypt", "Glibc"],
         "HTTPServer": ["CMicroHTTPD", "CSystemd", "EventLoop", "Glibc", "Logging", "Text", "Time"],
         "Web": [
-            "Bridge", "BrokerAccess", "CSystemd", "CommandLine", "Configuration", "EventLoop", "Glibc", "HTTPServer",
-            "JSON", "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
+            "Bridge", "BrokerAccess", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop", "Glibc",
+            "HTTPServer", "JSON", "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
         ],
         "jacquard2mqtt-web": ["Terminal", "Web"],
         "jacquard-simulator": ["Simulator", "Terminal"],
@@ -90,7 +90,7 @@ struct ImportTests {
     func completeness() throws {
         let modules = try SourceFolders.modules
         let libraries: Set = [
-            "CSystemd", "CDBus", "CMosquitto", "CResolver", "CYAML", "CMicroHTTPD", "CCrypt", "COpenSSL",
+            "CSystemd", "CDBus", "CMosquitto", "CResolver", "CYAML", "CMicroHTTPD", "CCrypt", "COpenSSL", "CPage",
         ]
         #expect(Set(modules.keys).subtracting(libraries) == Set(Self.allowed.keys))
     }

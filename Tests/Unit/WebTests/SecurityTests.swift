@@ -1,4 +1,5 @@
 import Bridge
+import Foundation
 import HTTPServer
 import JSON
 import Testing
@@ -459,6 +460,19 @@ struct SecurityTests {
                 "frame-ancestors 'self'") == true)
         #expect(response["X-Content-Type-Options"] == "nosniff")
         #expect(response["Referrer-Policy"] == "no-referrer")
+    }
+
+    @Test("every file of the page is compiled in as it is")
+    func compiled() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/Web/Web/Page")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(PageFiles.all.keys) == Set(names.map { $0 == "index.html" ? "/" : "/" + $0 }))
+        for name in names {
+            let file = try #require(PageFiles.all[name == "index.html" ? "/" : "/" + name])
+            #expect(try file.content == Array(Data(contentsOf: folder.appendingPathComponent(name))), "\(name)")
+            #expect(file.type != "application/octet-stream", "\(name)")
+        }
     }
 
     @Test("the page loads nothing from elsewhere, has no inline script, and uses relative addresses only")
