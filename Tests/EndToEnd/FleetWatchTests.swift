@@ -15,17 +15,17 @@ struct FleetWatchTests {
             let node = try await world.joinedBroker()
             let cellar = try world.watchedBridge(at: node.port)
             try await watched(in: world)
-            let began = ContinuousClock.now
+            let watch = Stopwatch()
             // The broker first: otherwise it publishes the will.
             node.daemon.signal(SIGKILL)
             cellar.signal(SIGKILL)
-            try await offline(in: world, since: began)
+            try await offline(in: world, by: watch)
             #expect(world.isConnected("0001"))
             try await until("their end") { !cellar.isRunning && !node.daemon.isRunning }
             let next = try await world.joinedBroker(at: node.place)
-            let returned = ContinuousClock.now
+            let sinceReturn = Stopwatch()
             let another = try world.watchedBridge(at: next.port)
-            try await online(in: world, since: returned)
+            try await online(in: world, by: sinceReturn)
             another.signal(SIGTERM)
             try await until("the end of the other one") { !another.isRunning }
             next.daemon.signal(SIGTERM)
@@ -37,13 +37,13 @@ struct FleetWatchTests {
         try await inWorld(Self.plan) { world in
             let cellar = try world.watchedBridge(at: world.broker.port)
             try await watched(in: world)
-            let began = ContinuousClock.now
+            let watch = Stopwatch()
             cellar.signal(SIGSTOP)
             defer { cellar.signal(SIGCONT) }
-            try await offline(in: world, since: began)
-            let returned = ContinuousClock.now
+            try await offline(in: world, by: watch)
+            let sinceReturn = Stopwatch()
             cellar.signal(SIGCONT)
-            try await online(in: world, since: returned)
+            try await online(in: world, by: sinceReturn)
             // A clean stop is no silence.
             cellar.signal(SIGTERM)
             try await until("the end of the other one") { !cellar.isRunning }
@@ -63,19 +63,19 @@ struct FleetWatchTests {
     }
 
     @LoopActor
-    private func offline(in world: World, since began: ContinuousClock.Instant) async throws {
+    private func offline(in world: World, by watch: Stopwatch) async throws {
         try await until("it is offline", within: .seconds(60)) { world.observer.latest(Self.state) == "offline" }
-        #expect(.now - began < .seconds(45))
+        #expect(watch.isWithin(.seconds(45)))
         #expect(world.observer.latest(Self.availability) == "offline")
         try await until("the event") { world.events("bridge_silent").count == 1 }
     }
 
     @LoopActor
-    private func online(in world: World, since began: ContinuousClock.Instant) async throws {
+    private func online(in world: World, by watch: Stopwatch) async throws {
         try await until("it is online again") {
             world.observer.latest(Self.state) == "online" && world.observer.latest(Self.availability) == "online"
         }
-        #expect(.now - began < .seconds(10))
+        #expect(watch.isWithin(.seconds(10)))
     }
 }
 

@@ -17,7 +17,7 @@ from aioesphomeapi.core import InvalidEncryptionKeyAPIError, RequiresEncryptionA
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Support"))
 from ports import take_port  # noqa: E402
-from programs import Simulator  # noqa: E402
+from programs import Simulator, Stopwatch  # noqa: E402
 
 PROGRAMS = pathlib.Path(sys.argv[1])
 KEY = base64.b64encode(bytes(range(32))).decode()
@@ -32,9 +32,9 @@ class Failure(Exception):
 
 async def until(what: str, condition, seconds: float = 10) -> None:
     """Waits until a condition holds."""
-    end = time.monotonic() + seconds
+    watch = Stopwatch()
     while not condition():
-        if time.monotonic() > end:
+        if watch.seconds() > seconds:
             raise Failure(f"{what}: not within {seconds} s")
         await asyncio.sleep(0.02)
 

@@ -15,6 +15,9 @@ import time
 
 from proxy import Proxy
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Support"))
+from programs import Stopwatch  # noqa: E402
+
 PROGRAMS = pathlib.Path(sys.argv[1])
 KEY = bytes(range(32))
 
@@ -43,13 +46,13 @@ class Program:
             self.lines.append(line.decode().rstrip())
 
     async def wait(self, text: str, count: int = 1, seconds: float = 10) -> float:
-        """Waits until some lines begin with a text; the seconds that it took."""
-        begin = time.monotonic()
+        """Waits until some lines begin with a text; the seconds that it took, of a `Stopwatch`."""
+        watch = Stopwatch()
         while sum(line.startswith(text) for line in self.lines) < count:
-            if time.monotonic() - begin > seconds:
+            if watch.seconds() > seconds:
                 raise Failure(f"no {text!r} within {seconds} s: {self.lines[-6:]}")
             await asyncio.sleep(0.02)
-        return time.monotonic() - begin
+        return watch.seconds()
 
     async def stop(self) -> None:
         """Ends its input, and waits for its end."""

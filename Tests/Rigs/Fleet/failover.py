@@ -12,7 +12,7 @@ import time
 
 from brokers import Cluster
 from clients import PROBE, TAG, Control, Observer, Watch, retained
-from programs import Bridge, Program, Simulator, wait_for
+from programs import Bridge, Program, Simulator, Stopwatch, wait_for
 
 GESTURES, COMMANDS = 20, 5
 STATE, INFO = "jacquard/bridge/fleet/state", "jacquard/bridge/fleet/info"
@@ -120,9 +120,9 @@ class Rig:
         self.tags.type(f"battery 0001 {self.level}")
 
     def wait_right(self, nodes: list[int], seconds: float = 60) -> None:
-        end = time.monotonic() + seconds
+        watch = Stopwatch()
         while wrong := self.wrong(nodes):
-            if time.monotonic() > end:
+            if watch.seconds() > seconds:
                 raise TimeoutError(f"not right after {seconds} s: {wrong}")
             # Each check takes a port of the machine for a minute.
             time.sleep(0.1)

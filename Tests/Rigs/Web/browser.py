@@ -7,10 +7,9 @@ import contextlib
 import http.client
 import json
 import subprocess
-import time
 
 from ports import listens, take_port
-from programs import wait_for
+from programs import Stopwatch, wait_for
 from stage import Failure
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
@@ -80,13 +79,13 @@ class Browser:
         return self.run("return document.body.innerText")
 
     def wait_for(self, text, seconds=15):
-        """Waits until the page shows a text."""
-        begin = time.monotonic()
+        """Waits until the page shows a text, and returns the time of a `Stopwatch`."""
+        watch = Stopwatch()
         try:
             wait_for("the page shows %r" % text, lambda: text in self.text(), seconds)
         except TimeoutError as failure:
             raise Failure("%s; it shows:\n%s" % (failure, self.text()))
-        return time.monotonic() - begin
+        return watch.seconds()
 
     def wait_for_script(self, script, what, seconds=15):
         return wait_for(what, lambda: self.run(script), seconds)
@@ -103,7 +102,7 @@ class Browser:
                 return False
             return True
 
-        wait_for("an element that is not drawn again: " + value, acted, 5)
+        wait_for("an element that is not drawn again: " + value, acted)
 
     def click(self, selector):
         self.act("css selector", selector, "click", {})

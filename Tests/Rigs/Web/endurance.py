@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import hostile
-from programs import wait_for
+from programs import Stopwatch, wait_for
 from security import LED, connections_of, login, users_page
 from stage import Failure, Stream, require
 
@@ -57,7 +57,7 @@ def logins(run, port, clients):
 def ready(client):
     """A stream that has read its beginning. The page ends a stream that falls behind, as one may while 2 MB of events arrive: then it
     connects again, as a browser does."""
-    end = time.monotonic() + 30
+    watch = Stopwatch()
     while True:
         stream = Stream(client)
         try:
@@ -65,7 +65,7 @@ def ready(client):
             return stream
         except Failure:
             stream.close()
-            if time.monotonic() > end:
+            if watch.seconds() > 30:
                 raise
 
 
@@ -113,9 +113,9 @@ def endurance(run):
         for flood in (malformed, silent, logins, streams, unread, commands):
             flood(run, port, clients)
             highest = max(highest, private(page))
-            begin = time.monotonic()
+            watch = Stopwatch()
             require(clients["admin"].request("GET", "/session")[0] == 200, "after %s: no session of admin" % flood.__name__)
-            slowest = max(slowest, time.monotonic() - begin)
+            slowest = max(slowest, watch.seconds())
             # The viewer's own floods may have ended the session.
             if clients["viewer"].request("GET", "/session")[0] == 401:
                 clients["viewer"].login({"user": "viewer", "password": "right"})

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import time
 
-from programs import Program, wait_for
+from programs import Program, Stopwatch, wait_for
 from stage import PROJECT, prints, require
 
 
 def first_day(run):
     """Only the serial is typed."""
-    begin = time.monotonic()
+    watch = Stopwatch()
     programs = os.path.abspath(run.options.programs)
     script = Program(run.stage.folder, "quickstart", [str(PROJECT / "deploy" / "quickstart"), "--simulated", "--programs", programs])
     browser = run.driver.browser()
@@ -38,7 +37,7 @@ def first_day(run):
         browser.wait_for("ok, answered in")
         log = os.path.dirname(prints(script, r"its log is (\S+)").group(1)) + "/simulator.log"
         wait_for("the LED of the tag", lambda: led(log, serial))
-        took = time.monotonic() - begin
+        took = watch.seconds()
         print("  quickstart, link, paired, gesture, LED: %.1f s" % took)
         require(took < 120, "it took %.0f s" % took)
     finally:

@@ -53,7 +53,7 @@ def proxy(run):
 def outage(page, process, shows, is_back, meanwhile=lambda: None):
     """Kills a process: the page shows it within 2 s, and recovers after it is started again."""
     process.kill()
-    shown = page.wait_for(shows, 5)
+    shown = page.wait_for(shows)
     meanwhile()
     process.start()
     begin = time.monotonic()
@@ -107,8 +107,8 @@ def recovery(run):
     run.show("tags")
 
     def tags_are_offline():
-        page.wait_for("0 online", 1)
-        page.wait_for("bridge offline", 1)
+        page.wait_for("0 online", 2)
+        page.wait_for("bridge offline", 2)
         notice = page.run("return document.querySelector('#notices .alert')?.innerText ?? ''")
         require(notice.startswith("The bridge attic is offline: its ") and notice.endswith(" cannot be reached. What to do"), "the banner: %s" % notice)
 

@@ -149,7 +149,7 @@ class Client:
 
     def request(self, method, path, body=None, headers=None, raw=None):
         """Returns status, headers and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         sent = {"Host": "127.0.0.1:%d" % self.port}
         if method == "POST":
             sent.update({"Origin": "http://127.0.0.1:%d" % self.port, "Content-Type": "application/json"})
@@ -191,7 +191,7 @@ class Stream:
         self.server = client.port
         self.socket = socket.create_connection(("127.0.0.1", self.server))
         self.socket.sendall(("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: %s\r\n\r\n" % (path, client.port, client.cookie)).encode())
-        self.socket.settimeout(10)
+        self.socket.settimeout(60)
 
     def read_until(self, text):
         """Reads until a text, and returns everything."""

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 
-from programs import wait_for
+from programs import Stopwatch, wait_for
 from stage import all_online, require
 
 ALERT = "return document.getElementById('alert').hidden ? '' : document.getElementById('alert').innerText"
@@ -195,14 +195,14 @@ def hanging_broker(run):
     run.login()
     run.show("tags")
     page.run(SPOKEN)
-    begin = time.monotonic()
+    watch = Stopwatch()
     stage.broker.process.send_signal(signal.SIGSTOP)
     try:
         noticed = page.wait_for("The broker is not connected", 20)
         require(noticed < 16, "noticed after %.1f s" % noticed)
         page.wait_for_script(ALERT + ".includes('at least 10 s old')", "the age")
         page.wait_for_script(ALERT + ".includes('at least 20 s old')", "the age", 20)
-        took = time.monotonic() - begin
+        took = time.monotonic() - watch.begin
         require(took >= 10, "the page says 20 s after %.1f s" % took)
         shown = page.text().split("Tags")[0]
         require("online" not in shown and "state not known" in shown, "the header: %s" % shown)
@@ -224,13 +224,13 @@ def silent_network(run):
         run.show("tag/0001", browser)
         browser.wait_for("Last 24 hours")
         browser.wait_for("connected")
-        begin = time.monotonic()
+        watch = Stopwatch()
         relay.drops = True
         browser.click_text("Short")
         browser.wait_for("sending")
         browser.wait_for("it is not known whether it has the command", 15)
         browser.wait_for("The page's server does not answer.", 20)
-        took = time.monotonic() - begin
+        took = watch.seconds()
         require(took < 15, "noticed after %.1f s" % took)
         browser.wait_for("at least 10 s old", 10)
         require("waiting for the tag" not in browser.text(), "a command that was not sent waits for the tag")

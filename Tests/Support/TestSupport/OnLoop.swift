@@ -30,13 +30,14 @@ public struct Overdue: Error, CustomStringConvertible {
 /// The condition is evaluated every 2 ms: most conditions look at other processes, files and output that other threads collect,
 /// of which the loop has no event.
 ///
-/// - Throws: ``Overdue`` after the deadline, which is there to end a broken test and is never reached by a good one.
+/// - Throws: ``Overdue`` after the deadline, which is there to end a broken test and is never reached by a good one. It is one of a
+///   ``Stopwatch``: a busy machine doesn't bring it nearer.
 public func until(
     _ what: String, within limit: Duration = .seconds(20), _ condition: @LoopActor () throws -> Bool
 ) async throws {
-    let deadline = ContinuousClock.now + limit
+    let watch = Stopwatch()
     while try await !condition() {
-        guard .now < deadline else { throw Overdue(description: "not within \(limit): \(what)") }
+        guard watch.isWithin(limit) else { throw Overdue(description: "not within \(limit): \(what)") }
         await nextLook()
     }
 }

@@ -12,7 +12,7 @@ struct LoopGateTests {
             try await until("the other test waits") { LoopGate.isOccupied }
             var isDone = false
             let inner = Task { try await onLoop { isDone = true } }
-            try await until("the inner call", within: .seconds(5)) { isDone }
+            try await until("the inner call") { isDone }
             try await inner.value
             return alone
         }

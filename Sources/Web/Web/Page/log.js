@@ -39,15 +39,20 @@ export function logPage(root, {model, connection}) {
     const name = bridge.value;
     hasBegun = true;
     if (running && running.name !== name) end();
+    const own = latest = {name};
     const payload = {level: level.value, duration_s: seconds, past_s: past};
     if (tag.value.trim()) payload.tag = tag.value.trim();
-    const answer = await connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000});
-    if (answer.ok && isClosed) return request(name, {duration_s: 0});
+    const answer = await connection.send(`bridge/${name}/request/log`, payload);
+    if (own !== latest) {
+      if (answer.ok && latest?.name !== name) request(name, {duration_s: 0});
+      return;
+    }
     if (answer.ok) runs(name, JSON.stringify([name, payload]), answer.data?.since);
     else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
     else result.show(answer);
   }
-  let isClosed = false;
+  // The latest start; null after a stop. The answer to an earlier start is not shown: it may arrive after the stop.
+  let latest = null;
 
   function runs(name, selection, since) {
     running = {name, until: model.now() + seconds * 1000};
@@ -68,10 +73,11 @@ export function logPage(root, {model, connection}) {
     tag.value = data.tag ?? "";
   }
 
-  function request(name, payload) { connection.send(`bridge/${name}/request/log`, payload, {timeout: 3000}); }
+  function request(name, payload) { connection.send(`bridge/${name}/request/log`, payload); }
 
   function end(text = "The bridge has stopped sending its log.") {
     if (!running) return;
+    latest = null;
     if (running.until > model.now()) request(running.name, {duration_s: 0});
     shown.end = new Date(Math.min(running.until, model.now())).toISOString();
     running = null;
@@ -121,7 +127,7 @@ export function logPage(root, {model, connection}) {
       if (running && running.until <= model.now()) end("The five minutes are over. Start the log again to go on.");
       if (!paused && (last !== model.logChanges || wasRunning !== running)) { last = model.logChanges; wasRunning = running; draw(); }
     },
-    close() { isClosed = true; end(); },
+    close() { end(); latest = null; },
   };
 }
 

@@ -13,7 +13,7 @@ import time
 
 from ingress import Ingress
 from ports import listens, take_port
-from programs import mosquitto_command
+from programs import Stopwatch, mosquitto_command
 from tools import ADD_ON, require
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -123,9 +123,9 @@ class World:
 
 
 def deadline(condition, what, seconds=10):
-    end = time.monotonic() + seconds
+    watch = Stopwatch()
     while not condition():
-        require(time.monotonic() < end, f"not within {seconds} s: {what}")
+        require(watch.seconds() < seconds, f"not within {seconds} s: {what}")
         time.sleep(0.02)
 
 

@@ -5,6 +5,8 @@ import subprocess
 import threading
 import time
 
+from programs import Stopwatch
+
 PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..", ".."))
 ADD_ON = os.path.join(PROJECT, "deploy", "home-assistant", "jacquard2mqtt")
 
@@ -45,12 +47,12 @@ class Process:
 
     def prints(self, text, seconds=20):
         """Waits for a line that contains a text, and returns it."""
-        end = time.monotonic() + seconds
+        watch = Stopwatch()
         while True:
             for line in list(self.lines):
                 if text in line:
                     return line
-            if time.monotonic() > end or (self.process.poll() is not None and not self.reader.is_alive()):
+            if watch.seconds() > seconds or (self.process.poll() is not None and not self.reader.is_alive()):
                 raise Failure(f"{self.name} does not print {text!r} but: {self.text[-2000:]}")
             time.sleep(0.02)
 
