@@ -27,6 +27,8 @@ public final class MQTTClient {
     private var isStopping = false
     /// Whether a lookup has found the nodes.
     private var hasNodes = false
+    /// Whether a connection has ended with an unanswered SUBSCRIBE; see `SubscriptionQueue`.
+    private var subscribesCarefully = false
     private lazy var pause = Pause()
     private lazy var lookup = PendingLookup()
     private var subscriptionRetries = SubscriptionRetries()
@@ -112,6 +114,9 @@ public final class MQTTClient {
     /// Subscribes on the current connection; does nothing without one. A refusal is reported as
     /// ``MQTTEvent/subscriptionRefused(_:_:)``, and a later success as ``MQTTEvent/subscriptionGranted(_:)``.
     ///
+    /// A packet has at most eight filters, and the next one follows the broker's answer. Messages that are published later
+    /// are sent later.
+    ///
     /// With MQTT 5 messages keep the retain flag of their sender ("retain as published").
     public func subscribe(to filters: [(MQTTTopicFilter, MQTTQoS)]) {
         for qos in [MQTTQoS.atMostOnce, .atLeastOnce] {
@@ -143,6 +148,7 @@ public final class MQTTClient {
         while !isStopping {
             let error = await attempt()
             lastHeardBefore = lastHeard
+            if connection?.hasEndedSubscribing == true { subscribesCarefully = true }
             connection = nil
             subscriptionRetries = SubscriptionRetries()
             subscriptionTimer.disarm()
@@ -166,7 +172,8 @@ public final class MQTTClient {
         do throws(MQTTError) {
             try await findNodes()
             try await discardOldSession()
-            let plan = planner.plan(at: .now)
+            var plan = planner.plan(at: .now)
+            plan.subscribesCarefully = subscribesCarefully
             var (connection, session) = try await connect(plan)
             planner.accepted(at: .now)
             if configuration.nodes.count > 1 || configuration.service != nil {
@@ -246,6 +253,7 @@ public final class MQTTClient {
         case .published(let ticket, let reason):
             onEvent?(.acknowledged(ticket: ticket, reason: reason.rawValue))
         case .subscription(let subscription, let reason): answered(subscription, reason)
+        case .unsendable(let ticket, let error): onEvent?(.rejected(ticket: ticket, error))
         case .closed: break
         }
     }

@@ -10,23 +10,61 @@ extension MQTTConnection {
     /// Queues a message; it is written at the end of the loop's turn.
     func publish(_ message: MQTTMessage, ticket: UInt64) throws(MQTTError) {
         guard phase == .active || phase == .finishing else { throw .notConnected }
-        guard outstanding.messages < Self.backlogLimit else {
+        guard outstanding.messages + subscriptions.held.count < Self.backlogLimit else {
             throw MQTTError(.backlogFull, "\(Self.backlogLimit) messages wait for their acknowledgement")
         }
+        if phase == .active, subscriptions.holdsMessages { return subscriptions.hold(message, ticket) }
         outstanding.published(try instance.publish(message, version), ticket: ticket)
         planFlush()
     }
 
-    /// Queues a subscription.
+    /// Queues a subscription; see ``SubscriptionQueue``.
     func subscribe(to filters: [MQTTTopicFilter], _ qos: MQTTQoS) throws(MQTTError) {
         guard phase == .active else { throw .notConnected }
-        outstanding.subscribed(try instance.subscribe(to: filters, qos), to: filters, qos)
+        subscriptions.append(filters, qos)
+        try subscribeNext()
+    }
+
+    /// Sends the next SUBSCRIBE, unless the broker owes an answer, and the messages that no longer wait.
+    private func subscribeNext() throws(MQTTError) {
+        while let packet = subscriptions.next() {
+            do throws(MQTTError) {
+                outstanding.subscribed(
+                    try instance.subscribe(to: packet.filters, packet.qos), to: packet.filters, packet.qos)
+                subscriptionLimit.arm(after: configuration.connectDeadline)
+            } catch {
+                subscriptions.answered()
+                sendHeld(subscriptions.takeMessages())
+                throw error
+            }
+        }
+        sendHeld(subscriptions.takeMessages())
         planFlush()
+    }
+
+    /// The broker has answered a SUBSCRIBE, or has had its time: what waits is sent.
+    func subscriptionAnswered() {
+        guard phase == .active else { return }
+        subscriptionLimit.disarm()
+        subscriptions.answered()
+        // The filters were checked when they were parsed: an error is one of the connection, which then ends.
+        try? subscribeNext()
+    }
+
+    func sendHeld(_ messages: [SubscriptionQueue.HeldMessage]) {
+        for held in messages {
+            do throws(MQTTError) {
+                outstanding.published(try instance.publish(held.message, version), ticket: held.ticket)
+            } catch {
+                deliver(.unsendable(ticket: held.ticket, error))
+            }
+        }
     }
 
     /// Queues the end of a subscription. The broker's answer is not awaited.
     func unsubscribe(from filter: MQTTTopicFilter) throws(MQTTError) {
         guard phase == .active else { throw .notConnected }
+        subscriptions.remove(filter)
         try instance.unsubscribe(from: filter)
         planFlush()
     }
@@ -100,6 +138,7 @@ extension MQTTConnection {
             deliver(.published(ticket: ticket, reason))
         case .subscribed(let identifier, let reasons):
             outstanding.answers(of: identifier, reasons).forEach { deliver(.subscription($0, $1)) }
+            subscriptionAnswered()
         }
     }
 

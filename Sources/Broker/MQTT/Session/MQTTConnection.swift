@@ -13,6 +13,8 @@ final class MQTTConnection {
         case message(MQTTMessage)
         case published(ticket: UInt64, MQTTReasonCode)
         case subscription(SubscriptionRetries.Subscription, MQTTReasonCode)
+        /// A message that had waited cannot be sent.
+        case unsendable(ticket: UInt64, MQTTError)
         /// The connection has ended. The last event.
         case closed(MQTTError)
     }
@@ -41,6 +43,10 @@ final class MQTTConnection {
     var phase = Phase.opening
     private(set) var watch: (any BrokerSocket)?
     var outstanding = Outstanding()
+    var subscriptions: SubscriptionQueue
+    private(set) lazy var subscriptionLimit = LoopTimer { [weak self] in self?.subscriptionAnswered() }
+    /// Whether the connection has ended before the broker had answered a SUBSCRIBE, which may be the cause.
+    private(set) var hasEndedSubscribing = false
     var keepAlive: KeepAlive?
     var isFlushing = false
     /// The number of unacknowledged QoS 1 messages that the broker accepts.
@@ -86,6 +92,7 @@ final class MQTTConnection {
         self.configuration = configuration
         version = plan.version
         isDiscardOnly = plan.isDiscardOnly
+        subscriptions = SubscriptionQueue(isCareful: plan.subscribesCarefully)
         instance = try configuration.makeLink(configuration, plan.link)
     }
 
@@ -176,6 +183,7 @@ final class MQTTConnection {
         case .active:
             phase = .finishing
             limit.arm(after: time)
+            sendHeld(subscriptions.takeAllMessages())
             flush()
         case .finishing, .leaving: break
         case .opening, .connecting, .greeting, .closed: close(.stopped)
@@ -196,15 +204,23 @@ final class MQTTConnection {
     /// Ends the connection in any phase. The socket closes with the instance.
     func close(_ reason: MQTTError) {
         guard phase != .closed else { return }
-        let error = phase == .leaving ? .stopped : reason
+        let error = phase == .leaving ? .stopped : self.reason(reason)
         phase = .closed
         watch = nil
         limit.disarm()
+        subscriptionLimit.disarm()
         keepAliveTimer.disarm()
         instance.abandon()
         guard let answer else { return deliver(.closed(error)) }
         answer.resume(returning: .failure(error))
         self.answer = nil
+    }
+
+    /// Names the subscription if nothing else can have ended the connection.
+    private func reason(_ error: MQTTError) -> MQTTError {
+        guard phase == .active, error.mayBeCausedByMessage, let packet = subscriptions.unanswered else { return error }
+        hasEndedSubscribing = true
+        return outstanding.messages == 0 ? .subscriptionEndsConnection(packet, error) : error
     }
 
     private func limitReached() {

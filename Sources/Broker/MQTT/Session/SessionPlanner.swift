@@ -11,6 +11,8 @@ struct SessionPlanner {
         var isDiscardOnly = false
         /// Which of the broker's addresses, from 0.
         var node = 0
+        /// Whether an earlier connection has ended with an unanswered SUBSCRIBE; see ``SubscriptionQueue``.
+        var subscribesCarefully = false
 
         /// The part of the plan that the link needs.
         var link: BrokerLinkPlan {

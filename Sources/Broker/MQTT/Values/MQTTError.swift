@@ -65,7 +65,7 @@ extension MQTTError {
         .serverUnavailable, .serverShuttingDown, .keepAliveTimeout, .sessionTakenOver, .stopped, .timeout, .unreachable,
         .nameNotResolved, .notConnected, .init("server_busy"), .init("banned"), .init("message_rate_too_high"),
         .init("use_another_server"), .init("server_moved"), .init("connection_rate_exceeded"),
-        .init("maximum_connect_time"),
+        .init("maximum_connect_time"), .subscriptionEndsConnection,
     ]
 
     static let stopped = MQTTError(.stopped, "the client was stopped")
@@ -91,6 +91,8 @@ extension MQTTError.Code {
     public static let clientCertificate = Self("client_certificate")
     /// The connection broke.
     public static let connectionLost = Self("connection_lost")
+    /// The connection ended while nothing but a subscription was unanswered.
+    public static let subscriptionEndsConnection = Self("subscription_ends_connection")
     /// There is no connection to publish on.
     public static let notConnected = Self("not_connected")
     /// As many messages wait for their acknowledgement as may; one more can go when one of them is answered.

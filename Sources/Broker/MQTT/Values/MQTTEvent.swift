@@ -39,7 +39,8 @@ public enum MQTTEvent: Sendable, Hashable {
     /// A QoS 1 message was acknowledged, or a QoS 0 message was written to the socket. The reason is that of MQTT 5's
     /// PUBACK (``MQTTReason``); 0 with 3.1.1.
     case acknowledged(ticket: UInt64, reason: UInt8)
-    /// The broker has refused a QoS 1 message (MQTT 5), for instance by its access control list.
+    /// The broker has refused a QoS 1 message (MQTT 5), for instance by its access control list, or the client has refused
+    /// a message that had waited for a subscription.
     case rejected(ticket: UInt64, MQTTError)
     /// The broker has refused a subscription: its topics deliver no messages. Sent once for each connection. Unless the
     /// reason is definite, the client repeats the subscription.
