@@ -216,7 +216,12 @@ enum BrokerTLSCheck {
                     + (mqtt.tls?.authorityFile.map { "; now it is \($0)" } ?? "; now it is the system's store"),
             ]
         case .certificateName:
-            return ["\(part) -ext subjectAltName", "set mqtt.host to one of these names instead of \(mqtt.host)"]
+            let kind = mqtt.host.isAddress ? "IP Address" : "DNS"
+            return [
+                "\(part) -subject -ext subjectAltName",
+                "set mqtt.host to one of these names instead of \(mqtt.host)",
+                "or renew the certificate with \(kind):\(mqtt.host) in subjectAltName: a common name (CN) does not count",
+            ]
         case .certificateExpired:
             return ["\(part) -dates; date -u", "renew the certificate at the broker: sudo systemctl reload mosquitto"]
         case .clientCertificate:

@@ -97,6 +97,31 @@ struct MQTTErrorTests {
         #expect(MQTTError(library: 8, complaints: [line]).text == "TLS failed: certificate verify failed")
     }
 
+    // X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of openssl/x509_vfy.h; libmosquitto 2.1 leaves the
+    // comparison to OpenSSL and has no words of its own. 0 and 50: it was another check that has failed.
+    @Test(
+        "names a certificate of another host, whatever the library says",
+        arguments: [
+            ("broker.lan", 62, false), ("192.168.1.5", 64, true), ("fd00::5", 64, true), ("broker.lan", 0, false),
+            ("192.168.1.5", 50, true),
+        ])
+    func otherHost(host: String, result: Int, isAddress: Bool) {
+        let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
+        let error = MQTTError(library: 8, complaints: [line], certificate: result, host: host)
+        #expect(error.code == .certificateName)
+        #expect(error.text.contains("names other hosts than \(host)"))
+        #expect(error.text.contains("must be in the certificate as an IP address") == isAddress)
+    }
+
+    // X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_EE_KEY_TOO_SMALL.
+    @Test("names other errors of a certificate", arguments: [(20, "no authority"), (26, "servers"), (66, "too weak")])
+    func certificate(result: Int, text: String) {
+        let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
+        let error = MQTTError(library: 8, complaints: [line], certificate: result, host: "broker.lan")
+        #expect(error.code == .certificateUntrusted)
+        #expect(error.text.contains(text))
+    }
+
     // OASIS MQTT 5.0, table 2-6, from 0x80 on.
     @Test(
         "has the specification's name for every failure",

@@ -46,7 +46,7 @@ struct MQTTTLSTests {
                     "certificate verify failed"
                 ),
                 ("localhost", .init(), .certificateUntrusted, "no authority that is trusted"),
-                ("127.0.0.1", .init(caFile: authority), .certificateName, "names other hosts"),
+                ("127.0.0.1", .init(caFile: authority), .certificateName, "as an IP address"),
                 (
                     "localhost", .init(caFile: "/nowhere.crt"), .tls,
                     "cannot read /nowhere.crt: No such file or directory"

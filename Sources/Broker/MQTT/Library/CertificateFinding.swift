@@ -18,12 +18,16 @@ struct CertificateFinding: Hashable {
     /// - Parameters:
     ///   - result: `X509_V_ERR_x`, 0 for none.
     ///   - complaints: the lines of the library's log.
-    init?(_ result: Int, _ complaints: [String]) {
+    ///   - host: the host that was asked for.
+    init?(_ result: Int?, _ complaints: [String], host: String) {
         // To look for a text in a text by `contains` would link the engine of regular expressions, a megabyte.
         func contains(_ words: String) -> Bool { complaints.contains { strstr($0, words) != nil } }
-        if contains("host name verification failed") {
-            self.init(.certificateName, "the broker's certificate names other hosts than the one that was asked for")
-        } else if let finding = Self.findings[result] {
+        let isRefused = contains("certificate verify failed")
+        if contains("host name verification failed") || Self.ofName.contains(result)
+            || (isRefused && Self.withoutError.contains(result))
+        {
+            self.init(.certificateName, Self.otherHosts(than: host))
+        } else if let finding = result.flatMap({ Self.findings[$0] }) {
             self = finding
         } else if contains("alert certificate required") {
             self.init(.clientCertificate, "the broker wants a certificate of the client")
@@ -39,12 +43,29 @@ struct CertificateFinding: Hashable {
         }
     }
 
+    /// libmosquitto 2.0 compares the name itself, after OpenSSL has found nothing wrong, and 2.1 lets OpenSSL do it. OpenSSL takes no
+    /// address from a common name or from a name of type DNS.
+    private static func otherHosts(than host: String) -> String {
+        let text = "the broker's certificate names other hosts than \(host)"
+        return host.isAddress ? text + ": the address must be in the certificate as an IP address" : text
+    }
+
+    /// Mismatches of host name, e-mail address and IP address.
+    private static let ofName: Set<Int?> = [62, 63, 64]
+    /// No error; the errors of a check that is not OpenSSL's own.
+    private static let withoutError: Set<Int?> = [0, 1, 50]
+
     private static let untrusted = CertificateFinding(
         .certificateUntrusted, "no authority that is trusted has signed the broker's certificate")
 
+    private static let tooWeak = CertificateFinding(
+        .certificateUntrusted, "a key or signature of the broker's certificate is too weak for this machine's OpenSSL")
+
     /// Source: openssl/x509_vfy.h.
     private static let findings: [Int: CertificateFinding] = [
-        2: untrusted, 7: untrusted, 18: untrusted, 19: untrusted, 20: untrusted, 21: untrusted,
+        2: untrusted, 7: untrusted, 18: untrusted, 19: untrusted, 20: untrusted, 21: untrusted, 24: untrusted,
+        26: CertificateFinding(.certificateUntrusted, "the broker's certificate is not one for servers"),
+        66: tooWeak, 67: tooWeak, 68: tooWeak,
         9: CertificateFinding(.certificateExpired, "the broker's certificate is not valid yet; is the clock right?"),
         10: CertificateFinding(.certificateExpired, "the broker's certificate has expired"),
     ]
@@ -64,4 +85,12 @@ struct CertificateFinding: Hashable {
         // `long SSL_get_verify_result(const SSL *ssl)`, openssl/ssl.h.
         return unsafeBitCast(symbol, to: (@convention(c) (UnsafeMutableRawPointer) -> CLong).self)
     }()
+}
+
+extension String {
+    /// Whether it is an IP address.
+    package var isAddress: Bool {
+        var (four, six) = (in_addr(), in6_addr())
+        return inet_pton(AF_INET, self, &four) == 1 || inet_pton(AF_INET6, self, &six) == 1
+    }
 }

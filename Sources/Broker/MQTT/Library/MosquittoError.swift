@@ -8,11 +8,16 @@ extension MQTTError {
     ///   - status: `MOSQ_ERR_x`.
     ///   - number: `errno` right after the call; counts for `MOSQ_ERR_ERRNO`.
     ///   - complaints: the lines of the library's log, its only source of details about TLS errors.
-    ///   - certificate: what OpenSSL found of the broker's certificate, `X509_V_ERR_x`; 0 when nothing is wrong with it.
-    init(library status: CInt, errno number: CInt = 0, complaints: [String] = [], certificate: Int = 0) {
+    ///   - certificate: what OpenSSL found of the broker's certificate, `X509_V_ERR_x`; 0 when nothing is wrong with it, nil if it
+    ///     is not known.
+    ///   - host: the host that was asked for.
+    init(
+        library status: CInt, errno number: CInt = 0, complaints: [String] = [], certificate: Int? = nil,
+        host: String = ""
+    ) {
         let (name, code) = Self.names[status] ?? ("MOSQ_ERR", .libraryFailure)
         let explanation = Self.explanation(of: complaints)
-        if let finding = CertificateFinding(certificate, complaints) {
+        if let finding = CertificateFinding(certificate, complaints, host: host) {
             self.init(finding.code, "\(finding.text) (\(explanation))", underlying: .init(name, Int(status)))
             return
         }

@@ -99,6 +99,6 @@ private func keepComplaint(
         if complaints.count < MosquittoInstance.mostComplaints { complaints.append(String(cString: line)) }
     }
     // The library frees its side of OpenSSL before it returns: this is the last moment to ask.
-    guard let library, let result = CertificateFinding.verifyResult(of: library), result != 0 else { return }
-    owner.certificate.store(result, ordering: .relaxed)
+    guard let library, let result = CertificateFinding.verifyResult(of: library) else { return }
+    owner.certificate.max(result, ordering: .relaxed)
 }

@@ -17,8 +17,9 @@ final class MosquittoInstance: BrokerLink {
     nonisolated let complaints = Mutex<[String]>([])
     /// Upper bound of ``complaints``: a broker can cause them.
     nonisolated static let mostComplaints = 16
-    /// OpenSSL's result about the broker's certificate when the library complained, `X509_V_ERR_x`.
-    nonisolated let certificate = Atomic(0)
+    /// OpenSSL's result about the broker's certificate when the library complained, `X509_V_ERR_x`; negative if it is not known.
+    nonisolated let certificate = Atomic(-1)
+    private let host: String
     private nonisolated let isAbandoned = Atomic(false)
 
     private var signals: [BrokerLinkSignal] = []
@@ -34,6 +35,7 @@ final class MosquittoInstance: BrokerLink {
             throw MQTTError(.invalidConfiguration, "the library does not take the client identifier")
         }
         self.pointer = pointer
+        host = configuration.address.host
         try configure(configuration, plan)
         registerCallbacks()
     }
@@ -49,10 +51,11 @@ final class MosquittoInstance: BrokerLink {
 
     /// Why the connection has ended: what the broker said, if it said something, else what the library returned.
     func error(for status: CInt, errno: CInt) -> MQTTError {
-        verdict
-            ?? MQTTError(
-                library: status, errno: errno, complaints: complaints.withLock { $0 },
-                certificate: certificate.load(ordering: .relaxed))
+        if let verdict { return verdict }
+        let result = certificate.load(ordering: .relaxed)
+        return MQTTError(
+            library: status, errno: errno, complaints: complaints.withLock { $0 },
+            certificate: result < 0 ? nil : result, host: host)
     }
 
     /// Hands over what the callbacks have brought since the last time.
