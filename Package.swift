@@ -85,8 +85,10 @@ func program(_ name: String, _ dependencies: Target.Dependency..., linking: [Lin
 }
 
 /// A module; its dependency list is the arrows that the build enforces.
-func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .target(name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings)
+func module(_ name: String, _ dependencies: Target.Dependency..., linking: [LinkerSetting] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings,
+        linkerSettings: linking)
 }
 
 /// A module that runs at startup, for a user's command, or with several radios only: a release build optimizes it for size, not for speed.
@@ -142,7 +144,10 @@ let package = Package(
         module("Tags", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Time"),
         module("Jacquard", "JacquardProtocol", "Bluetooth", "EventLoop", "Logging", "Tags", "Time"),
         module("MQTTTypes"),
-        module("MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "MQTTTypes", "Text", "Time"),
+        module(
+            "MQTT", "CMosquitto", "CResolver", "EventLoop", "Logging", "MQTTTypes", "Text", "Time",
+            // libmosquitto finds this module's lookup of names.
+            linking: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]),
         coldModule("HomeAssistant", "JSON"),
         coldModule("GATTRecording", "JSON", "JacquardProtocol", "Text"),
         module("Bridge", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol", "MQTTTypes", "Text", "Time"),

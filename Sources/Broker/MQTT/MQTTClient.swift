@@ -25,6 +25,13 @@ public final class MQTTClient {
     private(set) var connection: MQTTConnection?
     private var service: Task<Void, Never>?
     private var isStopping = false
+    /// When the last attempt of a client that stops without a connection must be over; nil if it makes none.
+    private var stopDeadline: Instant?
+    /// When a connection that is made while the client stops must have ended.
+    private var stopTime = Instant.now
+    private var addresses = AddressRound()
+    /// The pause between two attempts of a client that stops.
+    private static let stopPause = Duration.milliseconds(200)
     /// Whether a lookup has found the nodes.
     private var hasNodes = false
     /// Whether a connection has ended with an unanswered SUBSCRIBE; see `SubscriptionQueue`.
@@ -63,6 +70,13 @@ public final class MQTTClient {
     /// The number of unacknowledged QoS 1 messages that the broker accepts on this connection.
     public var receiveMaximum: Int { connection?.receiveMaximum ?? Int(UInt16.max) }
 
+    /// The addresses at which the last attempt to connect has failed, in order. After it has succeeded, they came before the
+    /// one that has answered.
+    public var failedAddresses: [MQTTAddressFailure] { addresses.failures }
+
+    /// The address of the last attempt to connect; nil before the lookup of its name has ended.
+    public var lastAddress: String? { addresses.current }
+
     /// Whether acknowledgements of received messages wait while the broker owes one of ours; see
     /// `MQTTConnection.withholdsAcknowledgements`. Lasts until the end of the connection.
     public var withholdsAcknowledgements: Bool {
@@ -85,15 +99,24 @@ public final class MQTTClient {
     /// The event handler may publish further messages meanwhile, in response to ``MQTTEvent/acknowledged(ticket:reason:)``:
     /// they are sent and waited for, too. The broker does not publish the will, unless the time is over first.
     ///
-    /// - Parameter time: the time limit.
-    public func stop(within time: Duration = .seconds(2)) async {
-        isStopping = true
-        connection?.finish(within: time)
+    /// - Parameters:
+    ///   - time: the time limit for a connection.
+    ///   - patience: how long a client without a connection tries to make one, which is reported as
+    ///     ``MQTTEvent/connected(_:)`` and then ends as described, within what is left of both times together. Zero: not at all.
+    public func stop(within time: Duration = .seconds(2), reconnectingFor patience: Duration = .zero) async {
+        let now = Instant.now
+        stopDeadline = patience > .zero ? now + patience : nil
+        (isStopping, stopTime) = (true, now + patience + time)
+        if isConnected || stopDeadline == nil {
+            connection?.finish(within: time)
+        } else {
+            connection?.hurry(until: now + patience)
+        }
         pause.end()
         lookup.cancel()
         await service?.value
         service = nil
-        isStopping = false
+        (isStopping, stopDeadline) = (false, nil)
     }
 
     /// Queues a message. All messages of one turn of the loop are written at its end.
@@ -145,25 +168,35 @@ public final class MQTTClient {
     // MARK: Service
 
     private func serve() async {
-        while !isStopping {
+        while isTrying {
             let error = await attempt()
             lastHeardBefore = lastHeard
             if connection?.hasEndedSubscribing == true { subscribesCarefully = true }
             connection = nil
             subscriptionRetries = SubscriptionRetries()
             subscriptionTimer.disarm()
-            let consequence = planner.ended(with: error, at: .now, random: configuration.random())
-            guard !isStopping else { break }
+            let consequence = planner.ended(
+                with: error, at: .now, random: configuration.random(), hasUntriedAddress: !addresses.waiting.isEmpty)
+            // A connection that has ended as it should is the last one.
+            if isStopping, error.code == .stopped { break }
+            guard isTrying else { break }
             report(error, consequence)
             nameNode()
             if consequence.isFailover {
                 log.change(consequence.isNew ? .notice : .debug, "trying the next node of the broker")
             }
             onEvent?(.disconnected(error, retryIn: consequence.retryIn))
-            if !isStopping { await pause.wait(consequence.retryIn) }
+            if !isStopping {
+                await pause.wait(consequence.retryIn)
+            } else if consequence.retryIn > .zero {
+                await pause.wait(Self.stopPause)
+            }
         }
         onEvent?(.disconnected(.stopped, retryIn: nil))
     }
+
+    /// Whether attempts go on: until the client stops, or for a while longer.
+    private var isTrying: Bool { !isStopping || (stopDeadline.map { .now < $0 } ?? false) }
 
     /// One connection from beginning to end.
     ///
@@ -171,16 +204,17 @@ public final class MQTTClient {
     private func attempt() async -> MQTTError {
         do throws(MQTTError) {
             try await findNodes()
-            try await discardOldSession()
+            let hasDiscarded = try await discardOldSession()
             var plan = planner.plan(at: .now)
             plan.subscribesCarefully = subscribesCarefully
-            var (connection, session) = try await connect(plan)
+            var (connection, session) = try await connect(plan, afterDiscarding: hasDiscarded)
             planner.accepted(at: .now)
             if configuration.nodes.count > 1 || configuration.service != nil {
                 session.node = configuration.at(plan.node).address
             }
             log.change(.info, "connected to the broker", [(.version, session.version.rawValue)])
             onEvent?(.connected(session))
+            if isStopping { connection.finish(within: stopTime - .now) }
             return await end(of: connection)
         } catch {
             return error
@@ -189,13 +223,13 @@ public final class MQTTClient {
 
     /// Looks up the nodes of a service. If that fails, those of the last lookup are used.
     private func findNodes() async throws(MQTTError) {
-        guard let name = configuration.service, planner.needsLookup else { return }
+        guard let name = configuration.service, planner.needsLookup, !isStopping || !hasNodes else { return }
         switch await lookup.nodes(of: name, configuration) {
         case .success(let nodes):
             configuration.nodes = nodes
             hasNodes = true
         case .failure(let error):
-            guard hasNodes, !isStopping else { throw error }
+            guard hasNodes, isTrying else { throw error }
             log.debug("the lookup failed; the nodes of the last one are used", [(.error, error.description)])
         }
         planner.found(nodes: configuration.nodes.count)
@@ -203,28 +237,48 @@ public final class MQTTClient {
     }
 
     /// Makes the broker discard an old session by a connection that ends at once, as planned.
-    private func discardOldSession() async throws(MQTTError) {
+    ///
+    /// - Returns: whether there was such a connection.
+    private func discardOldSession() async throws(MQTTError) -> Bool {
         let plan = planner.plan(at: .now)
-        guard plan.isDiscardOnly else { return }
+        guard plan.isDiscardOnly else { return false }
         let (connection, _) = try await connect(plan)
         let error = await end(of: connection)
-        guard error.code == .stopped, !isStopping else { throw error }
+        guard error.code == .stopped, isTrying else { throw error }
         planner.discarded()
+        return true
     }
 
-    /// Tries the families of the broker's addresses, one after the other.
+    private func connect(
+        _ plan: SessionPlanner.Plan, afterDiscarding hasDiscarded: Bool
+    ) async throws(MQTTError) -> (MQTTConnection, MQTTSession) {
+        do throws(MQTTError) {
+            return try await connect(plan)
+        } catch {
+            throw hasDiscarded ? error.afterDiscarding(plan.version) : error
+        }
+    }
+
+    /// Tries the broker's addresses, one after the other.
     private func connect(_ plan: SessionPlanner.Plan) async throws(MQTTError) -> (MQTTConnection, MQTTSession) {
-        let deadline = Instant.now + configuration.connectDeadline
-        var choice = 0
+        let usual = Instant.now + configuration.connectDeadline
+        let deadline = stopDeadline.map { min(usual, $0) } ?? usual
+        var choice = addresses.begin()
         while true {
             let connection = try MQTTConnection(configuration.at(plan.node), plan)
             self.connection = connection
             do throws(MQTTError) {
-                return (connection, try await connection.open(through: choice, until: deadline))
+                let session = try await connection.open(
+                    through: choice, before: addresses.waiting.count, until: deadline)
+                addresses.found(connection.addresses)
+                addresses.accepted()
+                return (connection, session)
             } catch {
-                guard error.code == .unreachable, connection.hasOtherFamily, !isStopping else { throw error }
+                addresses.found(connection.addresses)
+                guard let next = addresses.failed(error, isOverdue: connection.isOverdue), isTrying, .now < deadline
+                else { throw addresses.error(error) }
+                choice = next
             }
-            choice += 1
         }
     }
 

@@ -26,7 +26,7 @@ final class SimulatedBrokerLink: BrokerLink {
         self.process = process
         hello = ClientPacket.Hello(
             identifier: configuration.clientIdentifier, isCleanStart: plan.isCleanStart, version: plan.version,
-            keepAlive: configuration.keepAlive, sessionExpiry: configuration.sessionExpiry,
+            keepAlive: configuration.keepAlive, sessionExpiry: plan.isDiscardOnly ? .zero : configuration.sessionExpiry,
             will: plan.isDiscardOnly ? nil : configuration.will)
         pipe = NetworkPipe(world, process, to: configuration.nodes.first?.host ?? "")
         queue = [.connect(hello)]
@@ -36,7 +36,9 @@ final class SimulatedBrokerLink: BrokerLink {
     var descriptor: Int32 { isOpen ? 3 : -1 }
     var wantsToWrite: Bool { isOpen && !queue.isEmpty }
 
-    func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> BrokerLinkOpening {
+    func open(
+        _ configuration: MQTTConfiguration, through choice: AddressChoice
+    ) async throws(MQTTError) -> BrokerLinkOpening {
         await world.pause(world.draw(.microseconds(100), .milliseconds(3)))
         guard !world.isResolverDown else { throw MQTTError(.nameNotResolved, "simulated") }
         isOpen = true

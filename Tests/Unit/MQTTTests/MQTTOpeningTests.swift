@@ -63,34 +63,6 @@ struct MQTTOpeningTests {
         }
     }
 
-    @Test(
-        "finds a broker that is served at one family of its addresses only, which it tries in the resolver's order",
-        arguments: [([AddressFamily.ipv4, .ipv6], 1), ([.ipv6, .ipv4], 2)])
-    func families(order: [AddressFamily], attempts: Int) async throws {
-        try await onLoop {
-            let broker = try await PrivateBroker()
-            let asked = Atomic(0)
-            var configuration = MQTTConfiguration.test(broker.port)
-            configuration.families = { _ in
-                asked.add(1, ordering: .relaxed)
-                return .success(order)
-            }
-            let client = TestClient(configuration)
-            try await client.connected()
-            #expect(client.errors.isEmpty)
-            #expect(asked.load(ordering: .relaxed) == attempts)
-            await client.client.stop()
-        }
-    }
-
-    @Test(
-        "has the family of an address, and its wildcard address",
-        arguments: [("127.0.0.1", AddressFamily.ipv4, "0.0.0.0"), ("::1", .ipv6, "::")])
-    func family(host: String, family: AddressFamily, any: String) throws {
-        #expect(try AddressFamily.families(of: host).get() == [family])
-        #expect(family.anyAddress == any)
-    }
-
     @Test("limits the attempt only: the connection lasts longer")
     func lasts() async throws {
         try await onLoop {
@@ -144,7 +116,7 @@ struct MQTTOpeningTests {
             #expect(ends.map(\.code) == [.connectionLost])
             // The helper thread may only come to it now.
             await #expect(throws: MQTTError(.stopped, "the attempt was cancelled")) {
-                _ = try await connection.instance.open(connection.configuration, through: 0)
+                _ = try await connection.instance.open(connection.configuration, through: .lookup(last: []))
             }
         }
     }
@@ -177,11 +149,11 @@ struct MQTTOpeningTests {
             let isAsked = Mutex(false)
             var configuration = MQTTConfiguration.test(broker.port)
             configuration.connectDeadline = .milliseconds(50)
-            configuration.families = { _ in
+            configuration.addresses = { _ in
                 isAsked.withLock { $0 = true }
                 isBack.wait()
                 isBack.signal()
-                return .success([.ipv4])
+                return .success(["127.0.0.1"])
             }
             let client = TestClient(configuration)
             // On a busy machine the helper may come too late to the first: such an attempt is forgotten at once.
@@ -227,7 +199,7 @@ struct MQTTOpeningTests {
             #expect(connects.map(Packet.level) == [5, 4, 4])
             // The last one belongs to a session that is kept.
             #expect(connects.map(Packet.isCleanStart) == [true, true, false])
-            #expect(connects.map(Packet.hasWill) == [true, false, true])
+            #expect(connects.map(Packet.hasWill) == [false, false, true])
             #expect(client.log.records.contains { $0.level == .notice && $0.line.contains("version=3.1.1") })
             await client.client.stop()
         }
@@ -265,6 +237,73 @@ struct MQTTOpeningTests {
             }
             // The pause that had begun, of at most 5 s, and what a busy machine adds.
             #expect(watch.isWithin(.seconds(10)))
+            await client.client.stop()
+        }
+    }
+
+    @Test("tries MQTT 3.1.1 at once at a server that takes the connection and is silent to MQTT 5, and says so")
+    func silentToVersion5() async throws {
+        try await onLoop {
+            let server = try FakeBroker { bytes in
+                Packet.level(of: bytes) == 4 ? .send(Packet.accepted311) : .nothing
+            }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.connectDeadline = .milliseconds(500)
+            // Later pauses are longer than the test may last.
+            configuration.shortestRetry = .seconds(600)
+            configuration.longestRetry = .seconds(600)
+            let client = TestClient(configuration)
+            try await client.connected()
+            #expect(client.sessions.map(\.version) == [.v311])
+            #expect(
+                client.errors.map(\.text) == ["something took the connection and did not answer to MQTT 5"])
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "names the version to which something that takes the connection does not answer",
+        arguments: [true, false], [MQTTConfiguration.Version.v5, .v311])
+    func namesSilence(closes: Bool, version: MQTTConfiguration.Version) async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in closes ? .close : .nothing }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.connectDeadline = .milliseconds(500)
+            configuration.version = version
+            let client = TestClient(configuration)
+            try await until("two failures") { client.errors.count >= 2 }
+            let number = version == .v5 ? "5" : "3.1.1"
+            let text =
+                closes
+                ? "closed it without an answer to MQTT \(number)" : "did not answer to MQTT \(number)"
+            #expect(client.errors.allSatisfy { $0.text == "something took the connection and " + text })
+            await client.client.stop()
+        }
+    }
+
+    @Test(
+        "names a broker that refuses a session that outlasts its connection, and does not change the version for it",
+        arguments: [4, 5] as [UInt8])
+    func refusedSession(level: UInt8) async throws {
+        try await onLoop {
+            let server = try FakeBroker { bytes in
+                guard let wanted = Packet.level(of: bytes) else { return .nothing }
+                guard wanted == level else { return .close }
+                let (yes, no) =
+                    level == 5
+                    ? (Packet.accepted5, Packet.refused5) : (Packet.accepted311, Packet.refused311)
+                return .send(Packet.isCleanStart(bytes) ? yes : no)
+            }
+            let client = TestClient(.test(server.port))
+            try await until("five refusals") { client.errors.count { $0.code == .sessionRefused } >= 5 }
+            let refusal = try #require(client.errors.first { $0.code == .sessionRefused })
+            let version = level == 5 ? "5" : "3.1.1"
+            #expect(refusal.text.hasPrefix("the broker speaks MQTT \(version), but refuses a session"))
+            let connects = server.received.filter { Packet.level(of: $0) != nil }
+            let levels = connects.compactMap(Packet.level)
+            #expect(levels == (level == 5 ? [] : [5]) + levels.dropFirst(level == 5 ? 0 : 1).map { _ in level })
+            // Of all attempts, the first refusal is reported, and what led to this version.
+            #expect(client.log.records.count { $0.level >= .info } <= (level == 5 ? 1 : 3))
             await client.client.stop()
         }
     }

@@ -99,6 +99,68 @@ struct MQTTSessionTests {
         }
     }
 
+    @Test(
+        "makes one more connection at a stop, for what its owner publishes then",
+        arguments: [MQTTConfiguration.Version.v5, .v311], [true, false])
+    func stopReconnects(version: MQTTConfiguration.Version, isBackAlready: Bool) async throws {
+        try await onLoop {
+            var broker: PrivateBroker? = try await PrivateBroker()
+            let place = try #require(broker?.place)
+            var configuration = MQTTConfiguration.test(place.number)
+            configuration.version = version
+            // Longer than the test may last.
+            configuration.shortestRetry = .seconds(600)
+            configuration.longestRetry = .seconds(600)
+            configuration.will = Self.will
+            let client = TestClient(configuration)
+            try await client.connected()
+            broker?.daemon.signal(SIGKILL)
+            try await until("the end of the broker") { broker?.daemon.isRunning == false }
+            broker = nil
+            try await until("the loss") { !client.errors.isEmpty }
+            client.react = { event in
+                if case .connected = event { try? client.client.publish(Self.birth, ticket: 7) }
+            }
+            if isBackAlready { broker = try await PrivateBroker(at: place) }
+            async let end: Void = client.client.stop(within: .seconds(60), reconnectingFor: .seconds(60))
+            if !isBackAlready {
+                try await until("a failure while it stops") { client.errors.count >= 2 }
+                broker = try await PrivateBroker(at: place)
+            }
+            await end
+            #expect(client.acknowledged == [7])
+            #expect(client.sessions.count == 2)
+            #expect(client.events.last == .disconnected(.stopped, retryIn: nil))
+            let watcher = TestClient(.test(place.number, "watcher"))
+            try await watcher.connected()
+            try await watcher.subscribe("bridge/state")
+            #expect(Self.states(watcher) == ["online"])
+            await watcher.client.stop()
+            #expect(broker != nil)
+        }
+    }
+
+    @Test("ends such a stop in time if the broker hangs or stays away", arguments: [true, false])
+    func stopWithoutBroker(hangs: Bool) async throws {
+        try await onLoop {
+            let server = hangs ? try FakeBroker { _ in .nothing } : nil
+            let unused = try ReservedPort()
+            let client = TestClient(.test(server?.port ?? unused.number))
+            if let server { try await until("the CONNECT") { !server.received.isEmpty } }
+            let begin = Instant.now
+            await client.client.stop(within: .seconds(60), reconnectingFor: .milliseconds(300))
+            #expect(Instant.now - begin >= .milliseconds(300))
+            #expect(client.sessions.isEmpty)
+            #expect(client.events.last == .disconnected(.stopped, retryIn: nil))
+            #expect(client.client.connection == nil)
+            // It can be started again.
+            client.client.start()
+            let count = client.errors.count
+            if !hangs { try await until("another attempt") { client.errors.count > count } }
+            await client.client.stop()
+        }
+    }
+
     @Test("reconnects when the broker restarts, and receives messages sent meanwhile")
     func reconnects() async throws {
         try await onLoop {
@@ -146,6 +208,68 @@ struct MQTTSessionTests {
             }
             #expect(try #require(connected) < #require(received))
             await sender.client.stop()
+        }
+    }
+
+    @Test(
+        "gets a message that was sent while it was away, from a broker that was restarted",
+        arguments: [MQTTConfiguration.Version.v5, .v311])
+    func resumesAtRestartedBroker(version: MQTTConfiguration.Version) async throws {
+        let folder = try ScratchFolder()
+        try await onLoop {
+            let options = ["persistence true", "persistence_location \(folder.path)/", "user root"]
+            var broker: PrivateBroker? = try await PrivateBroker(options: options)
+            let place = try #require(broker?.place)
+            var configuration = MQTTConfiguration.test(place.number)
+            configuration.version = version
+            // The message is sent before the next attempt.
+            configuration.shortestRetry = .seconds(2)
+            configuration.longestRetry = .seconds(2)
+            let client = TestClient(configuration)
+            try await client.connected()
+            #expect(client.sessions.map(\.isSessionPresent) == [false])
+            try await client.subscribe("command")
+            broker?.daemon.signal(SIGTERM)
+            try await until("the end of the broker") { broker?.daemon.isRunning == false }
+            broker = nil
+            try await until("the loss") { !client.errors.isEmpty }
+            broker = try await PrivateBroker(options: options, at: place)
+            let sender = TestClient(.test(place.number, "sender"))
+            try await sender.connected()
+            try sender.client.publish(MQTTMessage(topic: "command", payload: [1], qos: .atLeastOnce), ticket: 1)
+            try await until("the command") { client.messages.contains { $0.topic == "command" } }
+            #expect(client.sessions.last?.isSessionPresent == true)
+            for each in [client, sender] { await each.client.stop() }
+        }
+    }
+
+    @Test(
+        "discards what an earlier client with its identifier has left, also of one that is still connected",
+        arguments: [MQTTConfiguration.Version.v5, .v311], [true, false])
+    func discardsEarlierSession(version: MQTTConfiguration.Version, isStillThere: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            var configuration = MQTTConfiguration.test(broker.port)
+            configuration.version = version
+            configuration.shortestRetry = .seconds(600)
+            configuration.longestRetry = .seconds(600)
+            let earlier = TestClient(configuration)
+            try await earlier.connected()
+            try await earlier.subscribe("command")
+            if !isStillThere { earlier.client.cut() }
+            if !isStillThere { try await until("the loss") { !earlier.errors.isEmpty } }
+            let sender = TestClient(.test(broker.port, "sender"))
+            try await sender.connected()
+            if !isStillThere {
+                try sender.client.publish(MQTTMessage(topic: "command", payload: [1], qos: .atLeastOnce), ticket: 1)
+                try await until("its acknowledgement") { sender.acknowledged == [1] }
+            }
+            let later = TestClient(configuration)
+            try await later.connected()
+            try await later.subscribe("other")
+            #expect(later.sessions.map(\.isSessionPresent) == [false])
+            #expect(!later.messages.contains { $0.topic == "command" })
+            for each in [later, earlier, sender] { await each.client.stop() }
         }
     }
 

@@ -8,7 +8,12 @@ struct ProtocolChoiceTests {
     private static func version(_ configured: MQTTConfiguration.Version, _ events: [MQTTError.Code?]) -> MQTTVersion {
         var choice = ProtocolChoice(configured)
         for code in events {
-            if let code { _ = choice.failed(code) } else { choice.connectionEnded() }
+            if let code {
+                _ = choice.failed(code)
+            } else {
+                choice.accepted()
+                choice.connectionEnded()
+            }
         }
         return choice.version
     }
@@ -34,7 +39,19 @@ struct ProtocolChoiceTests {
             (.automatic, [.unsupportedProtocolVersion, nil], .v311),
             (.automatic, [.unsupportedProtocolVersion, .connectionLost, .connectionLost], .v311),
             (.automatic, [.unsupportedProtocolVersion, .unreachable], .v311),
-            (.automatic, [.badUserNameOrPassword, .notAuthorized, .tls, .timeout], .v5),
+            (.automatic, [.badUserNameOrPassword, .notAuthorized, .tls], .v5),
+            // Some take the connection and stay silent.
+            (.automatic, [.timeout], .v311),
+            (.automatic, [.timeout, .timeout], .v5),
+            (.automatic, [.timeout, nil], .v5),
+            // One that has spoken MQTT 5 hangs, unless it goes on for long.
+            (.automatic, [nil, .timeout, .timeout], .v5),
+            (.automatic, [nil, .timeout, .timeout, .timeout], .v311),
+            (.automatic, [nil, .timeout, .timeout, nil, .timeout], .v5),
+            // 3.1.1 was accepted, but not the session.
+            (.automatic, [.connectionLost, .sessionRefused, .sessionRefused], .v311),
+            (.automatic, [.connectionLost, .sessionRefused, .unreachable], .v5),
+            (.v5, [.timeout], .v5),
             (.v5, [.unsupportedProtocolVersion, .connectionLost, .connectionLost], .v5),
             (.v311, [.unsupportedProtocolVersion], .v311),
         ] as [(MQTTConfiguration.Version, [MQTTError.Code?], MQTTVersion)])

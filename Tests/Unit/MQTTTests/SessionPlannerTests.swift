@@ -33,11 +33,13 @@ struct SessionPlannerTests {
         }
     }
 
-    @Test("with 3.1.1 discards the session of an earlier process by a connection of its own, then keeps one session")
-    func discards311() {
-        let discard = SessionPlanner.Plan(version: .v311, isCleanStart: true, isDiscardOnly: true)
-        let keep = SessionPlanner.Plan(version: .v311, isCleanStart: false)
-        var planner = Self.planner(.v311)
+    @Test(
+        "discards the session of an earlier process by a connection of its own, then keeps one session",
+        arguments: [MQTTVersion.v5, .v311])
+    func discards(version: MQTTVersion) {
+        let discard = SessionPlanner.Plan(version: version, isCleanStart: true, isDiscardOnly: true)
+        let keep = SessionPlanner.Plan(version: version, isCleanStart: false)
+        var planner = Self.planner(version == .v5 ? .v5 : .v311)
         #expect(planner.plan(at: start) == discard)
         _ = planner.ended(with: MQTTError(.unreachable, ""), at: start, random: 0)
         #expect(planner.plan(at: start) == discard)
@@ -49,8 +51,43 @@ struct SessionPlannerTests {
         planner.accepted(at: start + .seconds(100))
         _ = planner.ended(with: lost, at: start + .seconds(200), random: 0)
         #expect(planner.plan(at: start + .seconds(230)) == keep)
-        // The session has expired: commands in it are too old.
-        #expect(planner.plan(at: start + .seconds(231)) == discard)
+        // With 3.1.1, the session has expired: commands in it are too old.
+        #expect(planner.plan(at: start + .seconds(231)) == (version == .v5 ? keep : discard))
+    }
+
+    @Test("discards at the place of the connection that follows: with the same version, at the same node")
+    func discardsAtEachPlace() {
+        var configuration = MQTTConfiguration(host: "a", clientIdentifier: "jacquard-attic")
+        configuration.nodes.append(MQTTAddress(host: "b", port: 1883))
+        var planner = SessionPlanner(configuration)
+        planner.discarded()
+        #expect(!planner.plan(at: start).isDiscardOnly)
+        // The next node.
+        _ = planner.ended(with: unreachable, at: start, random: 0)
+        #expect(planner.plan(at: start) == .init(version: .v5, isCleanStart: true, isDiscardOnly: true, node: 1))
+        // The other version.
+        _ = planner.ended(with: lost, at: start, random: 0)
+        #expect(planner.plan(at: start) == .init(version: .v311, isCleanStart: true, isDiscardOnly: true, node: 1))
+    }
+
+    @Test(
+        "does not blame a version that the broker has accepted from the connection that discards",
+        arguments: [MQTTError.Code.sessionRefused, .connectionLost, .protocolError, .unsupportedProtocolVersion])
+    func acceptedVersion(code: MQTTError.Code) {
+        for version in [MQTTVersion.v5, .v311] {
+            var planner = Self.planner()
+            if version == .v311 { _ = planner.ended(with: lost, at: start, random: 0) }
+            #expect(planner.plan(at: start).version == version)
+            for isNew in [true, false, false] {
+                planner.discarded()
+                let consequence = planner.ended(with: MQTTError(code, ""), at: start, random: 0)
+                #expect(consequence.newVersion == nil)
+                #expect(consequence.isNew == isNew || (version == .v311 && code == .connectionLost))
+                // Discards again, which shows whether the version is still accepted.
+                let next = SessionPlanner.Plan(version: version, isCleanStart: true, isDiscardOnly: true)
+                #expect(planner.plan(at: start) == next)
+            }
+        }
     }
 
     @Test("with 3.1.1 and a session that is not to be kept every connection is clean")
@@ -189,5 +226,20 @@ struct SessionPlannerTests {
         let refusal = MQTTReasonCode.connectionRefusal(1).error("the broker refuses the connection")
         #expect(planner.ended(with: refusal, at: start, random: 0).newVersion == .v311)
         #expect(planner.plan(at: start).version == .v311)
+    }
+
+    @Test("tries the other version after silence only when no other address or node is left")
+    func silence() {
+        let silence = MQTTError(.timeout, "")
+        var configuration = MQTTConfiguration(host: "a", clientIdentifier: "jacquard-attic")
+        configuration.nodes.append(MQTTAddress(host: "b", port: 1883))
+        var planner = SessionPlanner(configuration)
+        let other = planner.ended(with: silence, at: start, random: 0)
+        #expect(other.newVersion == nil && other.isFailover)
+        let address = planner.ended(with: silence, at: start, random: 0, hasUntriedAddress: true)
+        #expect(address.newVersion == nil && !address.isFailover && address.retryIn > .zero)
+        _ = planner.ended(with: silence, at: start, random: 0)
+        let version = planner.ended(with: silence, at: start, random: 0)
+        #expect(version.newVersion == .v311 && version.retryIn == .zero)
     }
 }

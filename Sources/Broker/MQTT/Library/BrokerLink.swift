@@ -14,7 +14,9 @@ package protocol BrokerLink: AnyObject {
     /// Resolves the name and begins to connect.
     ///
     /// - Throws: ``MQTTError/Code/nameNotResolved``, ``MQTTError/Code/tls``, ``MQTTError/Code/invalidConfiguration``.
-    func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> BrokerLinkOpening
+    func open(
+        _ configuration: MQTTConfiguration, through choice: AddressChoice
+    ) async throws(MQTTError) -> BrokerLinkOpening
     /// Waits for events of the socket until the result is released. The first is that it can be written: TCP is connected.
     func watch(
         _ handler: @escaping @LoopActor (DescriptorSource.Events) -> Void
@@ -66,14 +68,15 @@ package protocol BrokerSocket: AnyObject {
 package struct BrokerLinkOpening: Sendable {
     let status: CInt
     let number: CInt
-    let families: [AddressFamily]
+    /// The addresses in the order in which they are tried; the first one is connecting.
+    let addresses: [String]
 
-    init(status: CInt, number: CInt, families: [AddressFamily]) {
-        (self.status, self.number, self.families) = (status, number, families)
+    init(status: CInt, number: CInt, addresses: [String]) {
+        (self.status, self.number, self.addresses) = (status, number, addresses)
     }
 
     /// TCP is connecting to a host with one address.
-    package static let pending = BrokerLinkOpening(status: 0, number: 0, families: [.ipv4])
+    package static let pending = BrokerLinkOpening(status: 0, number: 0, addresses: ["127.0.0.1"])
 }
 
 /// The status of a call, with `errno`.

@@ -37,7 +37,7 @@ extension MosquittoInstance {
             mosquitto_username_pw_set(pointer, configuration.username, configuration.password), "user name and password"
         )
         if let will = configuration.will, !plan.isDiscardOnly { try set(will) }
-        if version == .v5 { try setProperties(configuration) }
+        if version == .v5 { try setProperties(configuration, plan) }
     }
 
     private nonisolated func set(_ option: mosq_opt_t, _ value: CInt) throws(MQTTError) {
@@ -79,9 +79,11 @@ extension MosquittoInstance {
         }
     }
 
-    private func setProperties(_ configuration: MQTTConfiguration) throws(MQTTError) {
+    private func setProperties(_ configuration: MQTTConfiguration, _ plan: BrokerLinkPlan) throws(MQTTError) {
         var properties = PropertyList()
-        try properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, configuration.sessionExpirySeconds)
+        // What a connection that only discards has begun ends with it, so that the next one begins a session of its own.
+        let expiry = plan.isDiscardOnly ? 0 : configuration.sessionExpirySeconds
+        try properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, expiry)
         try properties.add(MQTT_PROP_MAXIMUM_PACKET_SIZE, Self.maximumPacketSize)
         // The call that connects without blocking takes no properties, but uses those of an earlier call. This one keeps
         // a copy, finds that there is no port -1, and ends before it touches the network (connect.c).

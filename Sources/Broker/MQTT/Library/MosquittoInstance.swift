@@ -85,10 +85,12 @@ final class MosquittoInstance: BrokerLink {
     ///
     /// - Parameters:
     ///   - configuration: host, port and keep-alive.
-    ///   - choice: which of the families of the broker's addresses to use.
+    ///   - choice: which of the broker's addresses to use.
     /// - Returns: what has begun.
     /// - Throws: ``MQTTError/Code/nameNotResolved``, ``MQTTError/Code/tls``, ``MQTTError/Code/invalidConfiguration``.
-    func open(_ configuration: MQTTConfiguration, through choice: Int) async throws(MQTTError) -> BrokerLinkOpening {
+    func open(
+        _ configuration: MQTTConfiguration, through choice: AddressChoice
+    ) async throws(MQTTError) -> BrokerLinkOpening {
         // Bounded: pieces that wait behind a blocked resolver or disk keep their instances in memory.
         let refusal = MQTTError(.nameNotResolved, "earlier lookups have not ended yet")
         let result = await HelperThread.shared.run(.broker, orIfFull: .failure(refusal)) { [self] in
@@ -101,9 +103,7 @@ final class MosquittoInstance: BrokerLink {
             } catch {
                 return .failure(error)
             }
-            return configuration.families(configuration.address.host).map { families in
-                begin(configuration, families, choice)
-            }
+            return Self.addresses(configuration, choice).map { begin(configuration, $0) }
         }
         return try result.get()
     }
@@ -120,16 +120,29 @@ final class MosquittoInstance: BrokerLink {
         isAbandoned.store(true, ordering: .relaxed)
     }
 
-    private nonisolated func begin(
-        _ configuration: MQTTConfiguration, _ families: [AddressFamily], _ choice: Int
-    ) -> BrokerLinkOpening {
-        // Without blocking the library commits itself to the first address that does not fail at once (net_mosq.c,
-        // net__try_connect_tcp), though `localhost` may well be served at its second one. To be bound to the any-address
-        // of a family makes it pass over the addresses of the other.
-        let bind = families.count > 1 ? families[choice % families.count].anyAddress : nil
-        let status = mosquitto_connect_bind_async(
-            pointer, configuration.address.host, CInt(configuration.address.port), configuration.keepAliveSeconds, bind)
-        return BrokerLinkOpening(status: status, number: errno, families: families)
+    private nonisolated static func addresses(
+        _ configuration: MQTTConfiguration, _ choice: AddressChoice
+    ) -> Result<[String], MQTTError> {
+        switch choice {
+        case .address(let address): .success([address])
+        case .lookup(let last):
+            configuration.addresses(configuration.address.host).map { AddressRound.ordered($0, last: last) }
+        }
+    }
+
+    private nonisolated func begin(_ configuration: MQTTConfiguration, _ addresses: [String]) -> BrokerLinkOpening {
+        let host = configuration.address.host
+        let address = addresses.first ?? host
+        let status =
+            configuration.tls == nil
+            ? connect(to: address, configuration)
+            : PinnedLookup.with(host, at: address) { connect(to: host, configuration) }
+        return BrokerLinkOpening(status: status, number: errno, addresses: addresses)
+    }
+
+    private nonisolated func connect(to host: String, _ configuration: MQTTConfiguration) -> CInt {
+        mosquitto_connect_bind_async(
+            pointer, host, CInt(configuration.address.port), configuration.keepAliveSeconds, nil)
     }
 
     isolated deinit {

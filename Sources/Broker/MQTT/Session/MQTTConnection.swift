@@ -72,8 +72,10 @@ final class MQTTConnection {
     private(set) lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
     private(set) lazy var keepAliveTimer = LoopTimer { [weak self] in self?.checkKeepAlive() }
 
-    /// Whether another family of the broker's addresses is left to be tried.
-    private(set) var hasOtherFamily = false
+    /// The addresses that the lookup has found, in the order in which they are tried; empty before its end.
+    private(set) var addresses: [String] = []
+    /// Whether the time for this address was over.
+    private(set) var isOverdue = false
 
     /// Called with the time of the write after which the socket has accepted everything that was published.
     var onWritten: (@LoopActor (Instant) -> Void)?
@@ -105,30 +107,34 @@ final class MQTTConnection {
     /// Connects and waits for the broker's response. Called once.
     ///
     /// - Parameters:
-    ///   - choice: which family of the broker's addresses to use, from 0.
+    ///   - choice: which of the broker's addresses to use.
+    ///   - others: how many more are left, if it is no lookup.
     ///   - deadline: the timeout.
     /// - Returns: the session.
     /// - Throws: the cause of the failure. The object cannot be used afterwards.
-    func open(through choice: Int, until deadline: Instant) async throws(MQTTError) -> MQTTSession {
+    func open(
+        through choice: AddressChoice, before others: Int = 0, until deadline: Instant
+    ) async throws(MQTTError) -> MQTTSession {
         self.deadline = deadline
         let result = await withCheckedContinuation { continuation in
             answer = continuation
             limit.arm(at: deadline)
             // Not awaited: the resolver may hang for longer than the deadline. The task keeps the connection, and with
             // it the instance that the helper works on.
-            EventLoop.shared.begin { await self.resolveAndConnect(through: choice) }
+            EventLoop.shared.begin { await self.resolveAndConnect(through: choice, before: others) }
         }
         return try result.get()
     }
 
-    private func resolveAndConnect(through choice: Int) async {
+    private func resolveAndConnect(through choice: AddressChoice, before others: Int) async {
         do throws(MQTTError) {
             let opening = try await instance.open(configuration, through: choice)
             guard phase == .opening else { return }
-            hasOtherFamily = choice + 1 < opening.families.count
+            addresses = opening.addresses
             try begin(opening)
-            // Leave time for the second family if packets to the first one are lost.
-            if hasOtherFamily { limit.arm(after: (deadline - .now) / 2) }
+            // Leave time for the others if packets to this address are lost.
+            let left = others + opening.addresses.count
+            if left > 1 { limit.arm(after: (deadline - .now) / left) }
         } catch {
             if phase == .opening { close(error) }
         }
@@ -190,6 +196,13 @@ final class MQTTConnection {
         }
     }
 
+    /// Gives an attempt less time.
+    func hurry(until instant: Instant) {
+        guard [.opening, .connecting, .greeting].contains(phase), instant < deadline else { return }
+        deadline = instant
+        limit.arm(at: instant)
+    }
+
     func leaveIfFinished() {
         guard phase == .finishing, outstanding.messages == 0 else { return }
         leave()
@@ -204,7 +217,7 @@ final class MQTTConnection {
     /// Ends the connection in any phase. The socket closes with the instance.
     func close(_ reason: MQTTError) {
         guard phase != .closed else { return }
-        let error = phase == .leaving ? .stopped : self.reason(reason)
+        let error = phase == .leaving ? .stopped : named(reason)
         phase = .closed
         watch = nil
         limit.disarm()
@@ -216,18 +229,30 @@ final class MQTTConnection {
         self.answer = nil
     }
 
-    /// Names the subscription if nothing else can have ended the connection.
-    private func reason(_ error: MQTTError) -> MQTTError {
-        guard phase == .active, error.mayBeCausedByMessage, let packet = subscriptions.unanswered else { return error }
-        hasEndedSubscribing = true
-        return outstanding.messages == 0 ? .subscriptionEndsConnection(packet, error) : error
+    /// Names the subscription if nothing else can have ended the connection, and an end before the broker has said anything.
+    private func named(_ reason: MQTTError) -> MQTTError {
+        if phase == .active, reason.mayBeCausedByMessage, let packet = subscriptions.unanswered {
+            hasEndedSubscribing = true
+            return outstanding.messages == 0 ? .subscriptionEndsConnection(packet, reason) : reason
+        }
+        guard phase == .greeting, configuration.tls == nil, reason.code == .connectionLost else { return reason }
+        return MQTTError(
+            .connectionLost,
+            MQTTError.unanswered + "closed it without an answer to MQTT \(version.rawValue)",
+            underlying: reason.underlying)
     }
 
     private func limitReached() {
         switch phase {
         case .opening: close(MQTTError(.nameNotResolved, "no answer from the resolver in time"))
-        case .connecting: close(MQTTError(.unreachable, "no answer in time"))
-        case .greeting: close(MQTTError(.timeout, "the broker took the connection and did not answer in time"))
+        case .connecting:
+            isOverdue = true
+            close(MQTTError(.unreachable, "no answer in time"))
+        case .greeting:
+            let wanted = configuration.tls == nil ? "" : "TLS and "
+            close(
+                MQTTError(
+                    .timeout, MQTTError.unanswered + "did not answer to \(wanted)MQTT \(version.rawValue)"))
         case .active, .finishing, .leaving, .closed: close(.stopped)
         }
     }

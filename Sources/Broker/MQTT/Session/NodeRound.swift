@@ -57,6 +57,9 @@ struct NodeRound {
         return others[failures - 1]
     }
 
+    /// Whether all other nodes have failed in this round.
+    var isLast: Bool { failed + 1 >= count }
+
     /// Begins a new round at the current node. A connection that has lasted does this: the other nodes may be back.
     mutating func restart() {
         (failed, start) = (0, current)

@@ -48,14 +48,22 @@ struct SessionPlanner {
     private var outageSince: Instant?
     /// Whether the last attempt came without a pause, to try the other version.
     private var wasImmediate = false
-    /// Whether a connection has discarded the session, and no new session has been started.
-    private var isDiscarded = false
+    /// Where a connection has discarded the session, and no new session has been started.
+    private var discardedPlace: Place?
     private var condition: MQTTError.Code?
     private var failures = 0
     private var shortConnections = 0
     /// How many attempts the broker took and did not answer. A broker that hangs for a while may open their sessions
     /// later, each of which takes over the session of the client's own connection.
     private var unanswered = 0
+
+    /// A version at a node.
+    private struct Place: Equatable {
+        let version: MQTTVersion
+        let node: Int
+    }
+
+    private var place: Place { Place(version: choice.version, node: nodes.current) }
 
     /// A connection that lasts this long resets the pauses.
     static let lasting = Duration.seconds(60)
@@ -79,29 +87,44 @@ struct SessionPlanner {
     }
 
     /// The next attempt.
+    ///
+    /// The session of an earlier process, or one that has expired, is discarded: its commands are too old. A connection of
+    /// its own discards, and the one that lasts never asks for it: mosquitto does not save a session that began with a
+    /// clean start, with 3.1.1 a clean session ends with its connection, and some brokers (RabbitMQ) refuse a client that
+    /// asks for a clean session first and for a lasting one later.
     func plan(at now: Instant) -> Plan {
-        switch choice.version {
-        case .v5: Plan(version: .v5, isCleanStart: lastConnected == nil, node: nodes.current)
-        case .v311: plan311(at: now)
+        let (version, node) = (choice.version, nodes.current)
+        guard sessionExpiry > .zero else {
+            return Plan(version: version, isCleanStart: version == .v311 || lastConnected == nil, node: node)
         }
+        let isCurrent = discardedPlace == place || isKept(version, at: now)
+        return Plan(version: version, isCleanStart: !isCurrent, isDiscardOnly: !isCurrent, node: node)
+    }
+
+    /// Whether the session of the last connection is the one to go on with. With MQTT 5, the broker discards it when it
+    /// expires.
+    private func isKept(_ version: MQTTVersion, at now: Instant) -> Bool {
+        lastConnected.map { version == .v5 || now - $0 <= sessionExpiry } ?? false
     }
 
     /// The nodes were looked up. They are in the order in which they are tried, and a new round begins.
     mutating func found(nodes count: Int) {
         needsLookup = false
         nodes = NodeRound(count: count, order: .listed, prefersFirst: false)
+        discardedPlace = nil
     }
 
     /// Handles the end of a connection that has only discarded the session.
     mutating func discarded() {
-        isDiscarded = true
+        discardedPlace = place
     }
 
     /// Handles an accepted connection.
     mutating func accepted(at now: Instant) {
         connectedSince = now
+        choice.accepted()
         outageSince = nil
-        isDiscarded = false
+        discardedPlace = nil
         condition = nil
         failures = 0
     }
@@ -117,11 +140,15 @@ struct SessionPlanner {
     /// Another version is tried at once at the same node, but only once for each pause or node. Then the next node is
     /// tried at once, until each of them has failed.
     ///
+    /// Silence is a reason to try the other version only if no other address or node is left to be tried first.
+    ///
     /// `random` is from 0 up to 1.
-    mutating func ended(with error: MQTTError, at now: Instant, random: Double) -> Consequence {
+    mutating func ended(
+        with error: MQTTError, at now: Instant, random: Double, hasUntriedAddress: Bool = false
+    ) -> Consequence {
         defer { condition = error.code }
         let isTakenOver = error.code == .sessionTakenOver && unanswered == 0
-        let hasSwitched = noteEnd(error, now)
+        let hasSwitched = noteEnd(error, now, hasUntriedAddress)
         let next = next(after: error, hasSwitched)
         // The nodes may be other ones by then.
         if next == nil { needsLookup = hasService }
@@ -135,11 +162,12 @@ struct SessionPlanner {
     }
 
     /// - Returns: whether the version has changed.
-    private mutating func noteEnd(_ error: MQTTError, _ now: Instant) -> Bool {
+    private mutating func noteEnd(_ error: MQTTError, _ now: Instant, _ hasUntriedAddress: Bool) -> Bool {
         guard let since = connectedSince else {
             failures += 1
             if error.code == .timeout { unanswered = min(unanswered + 1, Self.maxUnanswered) }
-            return choice.failed(error.code)
+            if error.code == .timeout, choice.version == .v5, hasUntriedAddress || !nodes.isLast { return false }
+            return noteFailure(error)
         }
         choice.connectionEnded()
         let hasLasted = now - since >= Self.lasting
@@ -151,6 +179,16 @@ struct SessionPlanner {
         shortConnections = hasLasted || error.code != .connectionLost ? 0 : shortConnections + 1
         connectedSince = nil
         lastConnected = now
+        return false
+    }
+
+    /// A version that has just been accepted is not the cause: the connection that discards had succeeded.
+    private mutating func noteFailure(_ error: MQTTError) -> Bool {
+        guard discardedPlace == place, ![.unreachable, .nameNotResolved].contains(error.code) else {
+            return choice.failed(error.code)
+        }
+        // The next attempt discards again: it shows whether the broker still accepts the version.
+        discardedPlace = nil
         return false
     }
 
@@ -176,18 +214,5 @@ struct SessionPlanner {
         if isTakenOver { return delay.longestPause() }
         let isEarly = now - (outageSince ?? now) < Self.earlyOutage
         return delay.next(random: random, atMost: isEarly ? Self.earlyPause : nil)
-    }
-
-    /// The session of an earlier process, or one that has expired, is discarded: its commands are too old.
-    ///
-    /// With MQTT 5, the broker does this: a clean start creates a session that it keeps for `sessionExpiry`. With 3.1.1
-    /// a clean session ends with its connection, and some brokers (RabbitMQ) refuse a client that asks for a clean
-    /// session first and for a lasting one later. So a connection of its own discards, and all others have the same
-    /// flag.
-    private func plan311(at now: Instant) -> Plan {
-        guard sessionExpiry > .zero else { return Plan(version: .v311, isCleanStart: true, node: nodes.current) }
-        let isCurrent = isDiscarded || lastConnected.map { now - $0 <= sessionExpiry } ?? false
-        return Plan(
-            version: .v311, isCleanStart: !isCurrent, isDiscardOnly: !isCurrent, node: nodes.current)
     }
 }

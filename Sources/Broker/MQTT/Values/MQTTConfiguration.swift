@@ -83,8 +83,8 @@ public struct MQTTConfiguration: Sendable {
             configuration, plan throws(MQTTError) in try MosquittoInstance(configuration, plan)
         }
 
-    /// The resolver's answer about a host; replaced in tests on machines with one family only.
-    var families: @Sendable (String) -> Result<[AddressFamily], MQTTError> = AddressFamily.families
+    /// The resolver's answer about a host; replaced in tests.
+    package var addresses: @Sendable (String) -> Result<[String], MQTTError> = BrokerAddresses.addresses
 
     /// Finds the nodes of ``service``, for tests without a name server.
     var lookUp: @Sendable (String, Order) -> Result<[MQTTAddress], MQTTError> = ServiceLookup.nodes

@@ -72,6 +72,27 @@ extension MQTTError {
     static let notConnected = MQTTError(.notConnected, "there is no connection to the broker")
 }
 
+extension MQTTError {
+    /// The beginning of the text of an error before the broker has said anything, on a connection that was taken.
+    public static let unanswered = "something took the connection and "
+
+    /// The refusal of a connection whose version and credentials the broker had accepted from a connection that discards
+    /// the session: nothing but the session that is kept is different.
+    func afterDiscarding(_ version: MQTTVersion) -> MQTTError {
+        guard Self.refusals.contains(code) else { return self }
+        return MQTTError(
+            .sessionRefused,
+            "the broker speaks MQTT \(version.rawValue), but refuses a session that outlasts its connection (\(text))",
+            underlying: underlying)
+    }
+
+    /// Refusals that do not pass by themselves.
+    private static let refusals: Set<Code> = [
+        .unsupportedProtocolVersion, .notAuthorized, .init("unspecified_error"),
+        .init("implementation_specific_error"), .init("client_identifier_not_valid"),
+    ]
+}
+
 extension MQTTError.Code {
     /// The broker's name has no address.
     public static let nameNotResolved = Self("name_not_resolved")
@@ -103,6 +124,8 @@ extension MQTTError.Code {
     public static let invalidConfiguration = Self("invalid_configuration")
     /// The client was stopped.
     public static let stopped = Self("stopped")
+    /// The broker refuses a session that outlasts its connection, though it has accepted the version of the protocol.
+    public static let sessionRefused = Self("session_refused")
     /// The library reports something that has no other code here.
     public static let libraryFailure = Self("library_failure")
 }
