@@ -15,6 +15,8 @@ public final class DBusConnection {
     let log: Logger
     private let watches = DBusWatches()
     private let calls = PendingCalls()
+    /// Calls that are sent as soon as others are answered, in order.
+    private var waitingCalls: [WaitingCall] = []
     let signals = SignalTable()
     var objects: [String: @LoopActor (DBusMethodCall) -> Void] = [:]
     private let connection: NewConnection
@@ -50,6 +52,10 @@ public final class DBusConnection {
     static let mostReceivedDescriptors = 64
     /// Upper bound on the bytes that wait for the bus to read them. A working bus stays far below it.
     static let mostWaitingBytes = 1 << 20
+    /// Upper bound on calls without a reply. Further ones wait. dbus-daemon refuses a call when the caller waits for 128 replies.
+    static let mostPendingCalls = 100
+    /// Upper bound on the calls that wait for others to be answered.
+    static let mostWaitingCalls = 4_096
 
     /// Whether descriptors can be passed over this connection. They cannot pass through a program such as `ssh`.
     public var passesDescriptors: Bool { dbus_connection_can_send_type(pointer, CInt(UInt8(ascii: "h"))) != 0 }
@@ -71,6 +77,7 @@ public final class DBusConnection {
         dbus_connection_set_max_received_unix_fds(pointer, Self.mostReceivedDescriptors)
         watches.onServed = { [weak self] in self?.dispatch() }
         calls.onExpiry = { [weak self] in self?.log.debug("a call on the bus has timed out", [(.member, $0)]) }
+        calls.onEnd = { [weak self] in self?.sendWaitingCalls() }
         Self.attach(pointer, to: Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -115,15 +122,38 @@ public final class DBusConnection {
         dbus_connection_send(pointer, message.pointer, nil)
     }
 
-    /// Calls a method.
+    /// Calls a method. While many calls wait for their replies, it is sent later.
     ///
     /// - Parameters:
     ///   - message: the call.
-    ///   - limit: the timeout of the reply.
+    ///   - limit: the timeout of the reply, from the time when the call is sent.
     ///   - completion: called once, in a later turn, with the reply or the error.
     public func call(
         _ message: DBusMessage, within limit: Duration = .seconds(30),
         completion: @escaping @LoopActor (Result<DBusMessage, DBusError>) -> Void
+    ) {
+        guard waitingCalls.isEmpty, calls.count < Self.mostPendingCalls else {
+            guard waitingCalls.count < Self.mostWaitingCalls else {
+                EventLoop.shared.atEndOfTurn { completion(.failure(.congested)) }
+                return
+            }
+            return waitingCalls.append(WaitingCall(message: message, limit: limit, completion: completion))
+        }
+        sendCall(message, within: limit, completion)
+    }
+
+    private func sendWaitingCalls() {
+        guard !waitingCalls.isEmpty else { return }
+        let room = Self.mostPendingCalls - calls.count
+        guard room > 0 else { return }
+        let due = waitingCalls.prefix(room)
+        waitingCalls.removeFirst(due.count)
+        if waitingCalls.isEmpty { waitingCalls = [] }
+        for call in due { sendCall(call.message, within: call.limit, call.completion) }
+    }
+
+    private func sendCall(
+        _ message: DBusMessage, within limit: Duration, _ completion: @escaping PendingCalls.Completion
     ) {
         var serial: dbus_uint32_t = 0
         guard hasRoom else {
@@ -194,7 +224,10 @@ public final class DBusConnection {
         EventLoop.shared.atEndOfTurn { [self] in
             connection.close()
             watches.cancel()
+            let waiting = waitingCalls
+            waitingCalls = []
             calls.failAll(.disconnected)
+            for call in waiting { call.completion(.failure(.disconnected)) }
             onDisconnect?()
         }
     }
@@ -205,6 +238,13 @@ public final class DBusConnection {
         dbus_connection_set_dispatch_status_function(pointer, nil, nil, nil)
         dbus_connection_unref(pointer)
     }
+}
+
+/// A call that is sent when others are answered.
+private struct WaitingCall {
+    let message: DBusMessage
+    let limit: Duration
+    let completion: PendingCalls.Completion
 }
 
 /// The object behind a callback's context. It detaches from libdbus in `deinit`, so it exists.

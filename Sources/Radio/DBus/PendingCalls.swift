@@ -11,6 +11,11 @@ final class PendingCalls {
     /// Called with the member of a call whose deadline has passed.
     var onExpiry: (@LoopActor (String) -> Void)?
 
+    /// Called after calls were answered or have expired.
+    var onEnd: (@LoopActor () -> Void)?
+    /// The number of calls.
+    var count: Int { calls.count }
+
     private struct Call {
         /// Kept for its member, which only an expired call names.
         let message: DBusMessage
@@ -33,7 +38,9 @@ final class PendingCalls {
 
     /// Ends a call. A reply without a pending call, such as one after the deadline, is dropped.
     func end(_ serial: UInt32, _ result: Result<DBusMessage, DBusError>) {
-        calls.removeValue(forKey: serial)?.completion(result)
+        guard let call = calls.removeValue(forKey: serial) else { return }
+        call.completion(result)
+        onEnd?()
     }
 
     func failAll(_ error: DBusError) {
@@ -62,5 +69,6 @@ final class PendingCalls {
                     DBusError(
                         .timeout, name: "org.freedesktop.DBus.Error.NoReply", text: "no answer to \(member)")))
         }
+        onEnd?()
     }
 }

@@ -42,6 +42,39 @@ struct Pair {
 
 @Suite("D-Bus connection")
 struct DBusConnectionTests {
+    @Test("answers any number of calls at once: those that the bus would refuse wait for others, in their order")
+    func manyCalls() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            var calls: [DBusMethodCall] = []
+            pair.service.serve("/") { calls.append($0) }
+            var answers: [Int] = []
+            // dbus-daemon refuses the 129th.
+            for number in 0..<300 {
+                pair.client.call(pair.call("Echo", [.int32(Int32(number))])) { result in
+                    answers.append((try? result.get())?.arguments.first?.integer ?? -1)
+                }
+            }
+            try await until("the first ones") { calls.count == DBusConnection.mostPendingCalls }
+            pair.service.serve("/") { $0.reply($0.message.arguments) }
+            for call in calls { call.reply(call.message.arguments) }
+            try await until("all answers") { answers.count == 300 }
+            #expect(answers == Array(0..<300))
+        }
+    }
+
+    @Test("that has ended fails the calls that wait for others, too")
+    func manyCallsAtTheEnd() async throws {
+        try await onLoop {
+            let pair = try await Pair()
+            pair.service.serve("/") { _ in }
+            var failures = 0
+            for _ in 0..<300 { pair.client.call(pair.call("Wait")) { if case .failure = $0 { failures += 1 } } }
+            pair.client.close()
+            try await until("all have failed") { failures == 300 }
+        }
+    }
+
     @Test("sends and receives values of all types")
     func types() async throws {
         try await onLoop {
