@@ -129,6 +129,12 @@ struct FaultTests {
                 world.isConnected("0001") && world.observer.document("jacquard/tag/0001/gear")["firmware"] is String
             }
             #expect(world.observer.latest("jacquard/tag/0001/battery/level") == "87")
+            try await world.isOfUse()
+            #expect(world.observer.payloads(of: "jacquard/tag/0001/gesture").count == 1)
+            let state = { try String(contentsOfFile: world.folder.path + "/tags.json", encoding: .utf8) }
+            try await until("the link is known") { try state().contains(#""link""#) }
+            try await world.stopDaemon()
+            #expect(try !state().contains(#""link""#))
         }
     }
 

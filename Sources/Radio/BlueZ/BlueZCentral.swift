@@ -104,6 +104,23 @@ public final class BlueZCentral: Central {
         set { reset.onChange = newValue }
     }
 
+    /// The devices whose links an earlier run of this program has made and may not have ended. Set it before ``start()``: such a
+    /// link is used if its device is to be connected, and ended otherwise.
+    public var formerLinks: Set<BluetoothAddress> {
+        get { links.former.addresses }
+        set { links.former = FormerLinks(newValue) }
+    }
+
+    /// After ``stop(within:)``: the devices whose links may still exist.
+    public var remainingLinks: Set<BluetoothAddress> { links.remaining }
+
+    /// The adapters of the same bus that other radios of this program use. Set it before ``start()``: the links that an earlier
+    /// run has made through them are theirs.
+    public var otherRadios: [AdapterChoice] {
+        get { links.otherRadios }
+        set { links.otherRadios = newValue }
+    }
+
     /// Connects to the bus and starts reporting events. Call it once.
     public func start() async {
         await context.connection.open()

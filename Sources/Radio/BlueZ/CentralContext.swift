@@ -55,11 +55,19 @@ final class CentralContext {
     /// Calls `Disconnect` of a device. BlueZ answers when the link or the attempt has ended.
     func disconnect(_ address: BluetoothAddress, then next: @escaping @LoopActor () -> Void) {
         guard let path = device(address)?.path else { return EventLoop.shared.atEndOfTurn(next) }
+        disconnect(path) { _ in next() }
+    }
+
+    /// Calls `Disconnect` of a device.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the device.
+    ///   - next: called with whether the link has ended.
+    func disconnect(_ path: String, then next: @escaping @LoopActor (_ hasEnded: Bool) -> Void) {
         connection.call(path, BlueZNames.device, "Disconnect") { [log] result in
-            if case .failure(let error) = result {
-                log.debug("disconnecting failed", [(.path, path), (.error, error.description)])
-            }
-            next()
+            guard case .failure(let error) = result else { return next(true) }
+            log.debug("disconnecting failed", [(.path, path), (.error, error.description)])
+            next(false)
         }
     }
 }

@@ -10,9 +10,9 @@ final class Links {
     /// Called when an attempt to connect has begun or ended.
     var onAttemptChange: (@LoopActor () -> Void)?
 
-    private let context: CentralContext
+    let context: CentralContext
     private let pairing: DevicePairing
-    private let sessions: NotifySessions
+    let sessions: NotifySessions
     private(set) var peripherals: [BluetoothAddress: Peripheral] = [:]
     private(set) var queue: ConnectQueue
     /// The device whose `Connect` is in progress. One at a time: BlueZ executes them one after another, and a second
@@ -28,6 +28,13 @@ final class Links {
     /// Ends ``attempt`` when its time is over and other devices wait.
     private(set) lazy var contentionTimer = LoopTimer { [unowned self] in connectNext() }
     private var foreignLinks = ForeignLinks()
+    /// The links of an earlier run. Set before the start.
+    var former = FormerLinks()
+    /// The adapters that other radios of this program use. Set before the start.
+    var otherRadios: [BlueZCentral.AdapterChoice] = []
+    private(set) lazy var formerTimer = LoopTimer { [unowned self] in useFormerLinks() }
+    /// The devices whose link may still exist after ``leave(within:)``.
+    private(set) var remaining: Set<BluetoothAddress> = []
     private var crashSuspects = CrashSuspects()
     private var bonds = BondWatch()
 
@@ -65,10 +72,14 @@ final class Links {
     func connect(_ address: BluetoothAddress) {
         guard peripherals[address] == nil else { return }
         peripherals[address] = Peripheral(address, context, pairing, sessions) { [weak self] in self?.lost($0, $1) }
+        if !hasFormerLink(address) { enqueue(address) }
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.connectNext() }
+    }
+
+    func enqueue(_ address: BluetoothAddress) {
         queue.add(
             address, isHeard: context.device(address)?.object.isInRange ?? false,
             notBefore: crashSuspects.pause(of: address), at: .now)
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.connectNext() }
     }
 
     /// Handles a device that was received.
@@ -79,19 +90,20 @@ final class Links {
 
     /// Starts the next attempt if none is in progress.
     func connectNext() {
-        guard context.state == .poweredOn, !context.isStopped, !queue.isEmpty else { return }
+        guard context.state == .poweredOn, !context.isStopped else { return }
+        if !former.isEmpty { useFormerLinks() }
+        guard !queue.isEmpty else { return }
         guard attempt == nil else { return endContendedAttempt() }
         let turn = queue.next(at: .now) { context.device($0) != nil }
         connectTimer.arm(at: queue.deadline)
         guard let turn, let peripheral = peripherals[turn.address], let device = peripheral.device else { return }
         let use = device.object.isConnected ? useOfLink(of: peripheral.address, device.path) : nil
         if use == .refuse { return refuseUsedLink(peripheral) }
+        if use == .replace { return replaceLink(peripheral) }
         attempt = peripheral
         peripheral.attemptedAt = .now
         onAttemptChange?()
-        let limit = turn.isHeard ? context.timing.connect : context.timing.connectUnheard
-        if use == .replace { return replaceLink(peripheral, device.path, within: limit) }
-        begin(peripheral, device.path, within: limit)
+        begin(peripheral, device.path, within: turn.isHeard ? context.timing.connect : context.timing.connectUnheard)
     }
 
     /// Ends the current attempt when its time is over and another device waits, which can be neither heard nor
@@ -115,7 +127,7 @@ final class Links {
     }
 
     /// Refuses to connect a device that another client uses. The caller may retry later.
-    private func refuseUsedLink(_ peripheral: Peripheral) {
+    func refuseUsedLink(_ peripheral: Peripheral) {
         peripheral.phase = .disconnecting
         peripheral.cause = BluetoothError(.inUse, text: "another program on this host uses the device")
         EventLoop.shared.atEndOfTurn { [weak self] in
@@ -124,16 +136,20 @@ final class Links {
         }
     }
 
-    /// Replaces a link that existed before: left by a killed run of this program, or made by another client or by BlueZ
-    /// itself. What the device has sent at the start of that link is lost, and so the link is dropped and made again.
-    private func replaceLink(_ peripheral: Peripheral, _ path: String, within limit: Duration) {
+    /// Replaces a link that existed before: made by another client or by BlueZ itself. What the device has sent at the start
+    /// of that link is lost, and so the link is dropped and made again.
+    ///
+    /// BlueZ takes two seconds to end a link, but ends any number of links at the same time, so other devices don't wait.
+    private func replaceLink(_ peripheral: Peripheral) {
         context.log.debug("replacing an existing link", [(.address, peripheral.address.description)])
         peripheral.phase = .replacing
         context.disconnect(peripheral.address) { [weak self] in
-            guard let self, attempt === peripheral else { return }
-            guard peripheral.phase == .replacing else { return attemptEnded(peripheral) }
-            begin(peripheral, path, within: limit)
+            guard let self, !peripheral.isOver, peripheral.phase == .replacing else { return }
+            peripheral.phase = .waiting
+            queue.add(peripheral.address, isHeard: true, at: .now)
+            connectNext()
         }
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.connectNext() }
     }
 
     private func begin(_ peripheral: Peripheral, _ path: String, within limit: Duration) {
@@ -186,7 +202,25 @@ final class Links {
         peripheral.phase = .linked
         peripheral.linkedAt = .now
         peripheral.wasPaired = peripheral.isPaired
+        // An existing link has passed this before, and no signal follows.
+        if peripheral.device?.object.isResolved == true { servicesAreResolved(peripheral) }
         context.report(.connected(peripheral.address))
+    }
+
+    /// Uses an existing link as it is. No call is needed: BlueZ answers `Connect` on a connected device without an action.
+    /// Source: BlueZ 5.66, `dev_connect` in `src/device.c`.
+    func adopt(_ peripheral: Peripheral) {
+        queue.remove(peripheral.address)
+        peripheral.phase = .connecting
+        peripheral.isFormer = true
+        linkIsUp(peripheral)
+        if peripheral.isLinked, peripheral.isPaired { pairing.bonded(peripheral) }
+    }
+
+    private func servicesAreResolved(_ peripheral: Peripheral) {
+        peripheral.wasResolved = true
+        bonds.clear(peripheral.address)
+        crashSuspects.survived(peripheral.address)
     }
 
     /// Keeps why a link has ended. BlueZ signals it before `Connected` becomes false.
@@ -202,8 +236,10 @@ final class Links {
     /// Handles changed properties of a device.
     func deviceChanged(_ path: String) {
         guard let device = context.connection.tree.devices[path], device.adapter == context.adapter,
-            let address = device.address, let peripheral = peripherals[address]
+            let address = device.address
         else { return }
+        if !device.isConnected { formerLinkEnded(address) }
+        guard let peripheral = peripherals[address] else { return }
         switch (peripheral.phase, device.isConnected) {
         // Another client has connected it. A connected device does not advertise.
         case (.waiting, true): heard(address)
@@ -215,11 +251,7 @@ final class Links {
             return lost(peripheral, error)
         default: break
         }
-        if device.isResolved, peripheral.phase == .linked {
-            peripheral.wasResolved = true
-            bonds.clear(address)
-            crashSuspects.survived(address)
-        }
+        if device.isResolved, peripheral.phase == .linked { servicesAreResolved(peripheral) }
         if device.isPaired, peripheral.phase == .linked { pairing.bonded(peripheral) }
         peripherals[address]?.continueSearches()
     }
@@ -314,6 +346,7 @@ final class Links {
     /// Handles a removed object of a device. BlueZ may remove it without sending `Connected=false` first.
     func deviceRemoved(_ address: BluetoothAddress) {
         bonds.clear(address)
+        formerLinkEnded(address)
         // A device that waits to be heard keeps waiting: BlueZ removes a device that it has not heard for 30 s.
         guard let peripheral = peripherals[address], peripheral.phase != .waiting else { return }
         lost(peripheral, BluetoothError(.notFound, text: "BlueZ has removed the device"))
@@ -321,6 +354,7 @@ final class Links {
 
     /// Handles the end of bluetoothd: a device may be the cause.
     func serviceLost() {
+        former.removeAll()
         guard let (address, pause) = crashSuspects.ended(at: .now) else { return }
         context.log.warning(
             "bluetoothd has ended again while this device was connected; pausing before the next attempt",
@@ -344,11 +378,13 @@ final class Links {
     func stop() {
         connectTimer.disarm()
         contentionTimer.disarm()
+        formerTimer.disarm()
     }
 
-    /// Drops all links for good, and waits for it, at most for the given time.
+    /// Drops all links for good, and waits for it, at most for the given time. ``remaining`` are those that have not ended then.
     func leave(within limit: Duration) async {
         let all = peripherals.values.filter { $0.phase != .waiting }
+        remaining = former.addresses
         guard context.state == .poweredOn, !all.isEmpty else { return }
         for peripheral in all {
             if peripheral.phase == .linked { peripheral.releaseNotifications() }
@@ -358,6 +394,7 @@ final class Links {
         }
         let left = all.filter { !$0.subscriptions.isShared }
         guard !left.isEmpty else { return }
+        remaining.formUnion(left.map(\.address))
         await withCheckedContinuation { continuation in
             var count = left.count
             var timer: LoopTimer?
@@ -369,10 +406,16 @@ final class Links {
             timer = LoopTimer(handler: finish)
             timer?.arm(after: limit)
             for peripheral in left {
-                context.disconnect(peripheral.address) {
+                let ended: @LoopActor (Bool) -> Void = { [weak self] hasEnded in
+                    if hasEnded { self?.remaining.remove(peripheral.address) }
                     count -= 1
                     if count == 0 { finish() }
                 }
+                guard let path = peripheral.device?.path else {
+                    EventLoop.shared.atEndOfTurn { ended(true) }
+                    continue
+                }
+                context.disconnect(path, then: ended)
             }
         }
     }

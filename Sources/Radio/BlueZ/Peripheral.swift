@@ -36,6 +36,8 @@ final class Peripheral {
     var cause: BluetoothError?
     /// Why its link has ended; nil while it is up, and if BlueZ does not say.
     var linkEnd: BluetoothError.DisconnectReason?
+    /// Whether the link was made by an earlier run of this program.
+    var isFormer = false
     /// Whether its `Connect` is in progress. Nothing else may be done with the link meanwhile.
     var isAttempted = false
     /// When its `Connect` began.
@@ -161,6 +163,11 @@ final class Peripheral {
             }
         timer.arm(after: context.timing.linkEnd)
         linkEndTimer = timer
+    }
+
+    /// Ends the wait for the end of the link: its descriptors were replaced.
+    func cancelLinkEnd() {
+        linkEndTimer?.disarm()
     }
 
     /// Ends all subscriptions, writes, searches and timers.

@@ -134,6 +134,17 @@ public final class RadioCentral: Central {
         set { for member in members { member.unit.onReset = newValue } }
     }
 
+    /// The devices whose links an earlier process has left. Each radio looks for them at its own adapter.
+    public var formerLinks: Set<BluetoothAddress> {
+        get { members.reduce(into: []) { $0.formUnion($1.unit.formerLinks) } }
+        set { for member in members { member.unit.formerLinks = newValue } }
+    }
+
+    /// The devices whose links may still exist after ``stop(within:)``.
+    public var remainingLinks: Set<BluetoothAddress> {
+        members.reduce(into: []) { $0.formUnion($1.unit.remainingLinks) }
+    }
+
     /// Starts all radios. A radio that hangs does not delay another one.
     public func start() async {
         for member in members { EventLoop.shared.begin { await member.unit.start() } }

@@ -18,12 +18,28 @@ public protocol RadioUnit: Central {
     /// Called before an adapter is switched off to reset it, and with nil when it is on again.
     var onReset: (@LoopActor (BluetoothAddress?) async -> Void)? { get set }
 
+    /// The devices whose links an earlier process has made and may not have ended. Set it before ``start()``: such a link is used
+    /// if its device is to be connected, and ended otherwise.
+    var formerLinks: Set<BluetoothAddress> { get set }
+    /// After ``stop(within:)``: the devices whose links may still exist.
+    var remainingLinks: Set<BluetoothAddress> { get }
+
     /// Starts reporting events.
     func start() async
     /// Delivers the values that were received and not delivered yet.
     func deliverReceived()
     /// Disconnects all devices, at most for the given time. Nothing is reported afterwards.
     func stop(within limit: Duration) async
+}
+
+extension RadioUnit {
+    /// Empty: the links of a process end with it.
+    public var formerLinks: Set<BluetoothAddress> {
+        get { [] }
+        set {}
+    }
+    /// Empty: no link outlives the process.
+    public var remainingLinks: Set<BluetoothAddress> { [] }
 }
 
 // An extension, so that the methods keep the actor of the class.

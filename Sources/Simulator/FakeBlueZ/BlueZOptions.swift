@@ -38,6 +38,11 @@ public struct BlueZOptions: Sendable {
     public var connectTimeout = Duration.seconds(20)
     /// bluetoothd lets profiles finish before a Disconnect drops the link: `DISCONNECT_TIMER` of src/device.c.
     public var disconnectDelay = Duration.seconds(2)
+    /// How long a descriptor of AcquireNotify counts as open after its client has gone. Until then a further AcquireNotify is
+    /// refused. Seen with bluetoothd 5.66 and 5.87: 25 to 75 ms.
+    public var descriptorRelease = Duration.milliseconds(50)
+    /// From there until the device's notifications are off, unless another client has them by then: 0 to 50 ms.
+    public var unsubscription = Duration.milliseconds(30)
     /// How long a temporary device is kept after it was last seen: `TemporaryTimeout` of main.conf.
     public var temporaryTimeout = Duration.seconds(30)
 
@@ -54,6 +59,8 @@ public struct BlueZOptions: Sendable {
         options.pairing = .milliseconds(5)
         options.connectTimeout = .seconds(2)
         options.disconnectDelay = .milliseconds(20)
+        options.descriptorRelease = .milliseconds(2)
+        options.unsubscription = .milliseconds(1)
         options.temporaryTimeout = .seconds(3)
         return options
     }

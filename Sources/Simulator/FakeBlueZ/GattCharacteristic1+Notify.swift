@@ -52,8 +52,10 @@ extension GattCharacteristic1 {
             acquisition = .none
             return call.refuse(.failed("Too many open files"))
         }
-        socket.onClosed = { [weak self] in self?.release() }
+        socket.onClosed = { [weak self] in self?.clientHasClosed() }
         socket.onRoom = { [weak self] in self?.device.peripheral.hasRoom() }
+        // The device gets what is written in its order.
+        if unsubscribeTimer.isArmed { unsubscribe() }
         acquisition = .open(socket)
         changed("NotifyAcquired")
         call.reply(.descriptor(clientEnd), .uint16(device.options.mtu))
@@ -125,6 +127,8 @@ extension GattCharacteristic1 {
     func linkHasGone() {
         for client in sessions.keys { sessions[client]?.isFromEarlierLink = true }
         closeWriteSocket()
+        releaseTimer.disarm()
+        unsubscribeTimer.disarm()
         guard acquisition.isOpen else { return }
         acquisition = .none
         changed("NotifyAcquired")
@@ -145,7 +149,25 @@ extension GattCharacteristic1 {
         changed("Notifying")
     }
 
+    /// The client's end of the descriptor was closed. bluetoothd takes note of it a little later.
+    private func clientHasClosed() {
+        releaseTimer.arm(after: device.options.descriptorRelease)
+    }
+
+    func releaseLate() {
+        guard acquisition.isOpen else { return }
+        acquisition = .none
+        changed("NotifyAcquired")
+        unsubscribeTimer.arm(after: device.options.unsubscription)
+    }
+
+    func unsubscribe() {
+        unsubscribeTimer.disarm()
+        if device.isConnected { device.peripheral.subscribed(uuid, isOn: false) }
+    }
+
     func release() {
+        releaseTimer.disarm()
         guard !acquisition.isNone else { return }
         acquisition = .none
         changed("NotifyAcquired")

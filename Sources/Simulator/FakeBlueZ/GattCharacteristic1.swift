@@ -18,6 +18,10 @@ final class GattCharacteristic1: BusObject {
     var sessions: [String: NotifySession] = [:]
     var isNotifying = false
     var acquisition = Acquisition.none
+    /// Frees the descriptor of a client that has gone.
+    lazy var releaseTimer = LoopTimer { [unowned self] in releaseLate() }
+    /// Switches the device's notifications off after that.
+    lazy var unsubscribeTimer = LoopTimer { [unowned self] in unsubscribe() }
     /// Our end of the socket that AcquireWrite hands out; nil while no client has it.
     private var writeSocket: WriteSocket?
     private var isWriting = false

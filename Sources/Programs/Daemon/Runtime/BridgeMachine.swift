@@ -17,6 +17,13 @@ package protocol BridgeCentral: RadioUnit {
 extension BridgeCentral {
     /// A central with one radio.
     package var radios: RadioCentral? { nil }
+    /// Empty: the links of a process end with it.
+    package var formerLinks: Set<BluetoothAddress> {
+        get { [] }
+        set {}
+    }
+    /// Empty: no link outlives the process.
+    package var remainingLinks: Set<BluetoothAddress> { [] }
 }
 
 extension BlueZCentral: @LoopActor BridgeCentral {}
@@ -60,13 +67,24 @@ extension RadioCentral: @LoopActor BridgeCentral {
                     ESPHomeCentral(
                         proxy, bonds: bonds.addresses(of: radio.name), bondsByController: bonds.byController, log: log)
                 } else {
-                    BlueZCentral(
-                        busAddress: radio.busAddress(here: bus), adapter: .init(radio.adapter.text),
-                        resetAdapter: resetAdapter, log: log)
+                    Self.central(radio, beside: radios, bus, resetAdapter, log)
                 }
             return Member(name: radio.name, unit: unit)
         }
         self.init(members, log: log)
+    }
+
+    /// Creates the central of an adapter, which leaves the links of the other radios alone.
+    private static func central(
+        _ radio: RadioSettings, beside radios: [RadioSettings], _ bus: String, _ resetAdapter: Bool, _ log: Logger
+    ) -> BlueZCentral {
+        let central = BlueZCentral(
+            busAddress: radio.busAddress(here: bus), adapter: .init(radio.adapter.text), resetAdapter: resetAdapter,
+            log: log)
+        central.otherRadios = radios.filter {
+            $0.name != radio.name && $0.proxy == nil && $0.busAddress(here: bus) == radio.busAddress(here: bus)
+        }.map { .init($0.adapter.text) }
+        return central
     }
 }
 

@@ -10,6 +10,16 @@ import Tags
 import Text
 import Time
 
+extension TagCommand {
+    /// Whether the tag would go on with it after the end of this process, until its battery is empty.
+    fileprivate var outlivesProcess: Bool {
+        switch self {
+        case .motion(.stream), .motion(.download): true
+        default: false
+        }
+    }
+}
+
 /// Performs the actions of the bridge.
 extension BridgeService {
     func perform(_ action: BridgeAction, at now: Timestamp) {
@@ -21,6 +31,7 @@ extension BridgeService {
         case .republish(let topics): send { $0.republish(topics, at: now.instant) }
         case .perform(let command, on: let tag, let token, let isFirst):
             if sink.isTracing { log(of: tag).trace("command", [(.command, command.word)]) }
+            if command.outlivesProcess { loseLink(of: tag) }
             manager.enqueue(command, on: tag, token: token, isFirst: isFirst)
         case .connect(let tag): manager.connect(tag)
         case .disconnect(let tag): manager.disconnect(tag)
@@ -128,6 +139,11 @@ extension BridgeService {
         // A tag that is known keeps its identity.
         if let serial = PairingSerial(serial) { manager.add(tag, TagIdentity(serial: serial)) }
         manager.pair(tag, within: timeout, radio: radio, isCheck: isCheck)
+    }
+
+    /// Makes the next process replace the link if this one is killed, which ends what the tag is doing.
+    private func loseLink(of tag: TagHandle) {
+        if let entry = bridge.entry(of: tag) { store.linkIsNotToBeUsed(StoredTag.Key(entry)) }
     }
 
     private func forget(_ tag: TagHandle, _ token: UInt64) {

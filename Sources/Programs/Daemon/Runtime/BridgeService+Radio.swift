@@ -18,6 +18,7 @@ extension BridgeService {
             logLife(event, of: tag)
             if sink.isTracing, bridge.id(of: tag) != nil { logTraffic(event, of: tag) }
             handle(.tag(tag, event))
+            if case .connection(let connection) = event { noteLink(connection, of: tag) }
         case .advertised(let advertised, _, of: let tags): self.advertised(advertised, tags)
         case .adapters(let adapters):
             handle(.adapters(adapters.map { AdapterFacts($0) }))
@@ -31,6 +32,19 @@ extension BridgeService {
         case .pairing(let tag, let stage): pairing(tag, stage)
         case .paired(let tag, let error): paired(tag, error)
         case .forgotten(let tag, let error): forgotten(tag, error)
+        }
+    }
+
+    /// Stores whether there is a link with a tag, for a process that follows a killed one.
+    private func noteLink(_ connection: TagConnection, of tag: TagHandle) {
+        // The states of a link follow each other quickly.
+        switch connection.state {
+        case .connecting(step: 0), .connected:
+            guard let entry = bridge.entry(of: tag), let address = manager.address(of: tag) else { return }
+            store.linkBegan(StoredTag.Key(entry), at: address.description)
+        case .preparingToConnect, .disconnected:
+            if let entry = bridge.entry(of: tag) { store.linkEnded(StoredTag.Key(entry)) }
+        case .connecting, .initializing, .configuring: break
         }
     }
 

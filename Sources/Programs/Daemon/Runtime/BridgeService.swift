@@ -104,6 +104,7 @@ final class BridgeService {
         self.machine = machine
         central = machine.makeCentral(configuration, runs.proxyBonds, log.labelled("bluez"))
         central.switchedOff = runs.switchedOff.flatMap { BluetoothAddress($0) }
+        central.formerLinks = Set(store.takeLinks().compactMap { BluetoothAddress($0) })
         central.onReset = { [runs] in await runs.reset($0?.description) }
         manager = TagManager(
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
@@ -165,7 +166,8 @@ final class BridgeService {
         handle(.bluezVersion(version))
     }
 
-    /// Stops the service: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file.
+    /// Stops the service: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file; then at most 1 s
+    /// for the links that remain.
     func stop() async {
         isStopping = true
         healthTimer.disarm()
@@ -183,6 +185,9 @@ final class BridgeService {
         await history
         await events
         await radio
+        // The next process uses the links that could not be ended in time.
+        store.keepLinks(Set(central.remainingLinks.map(\.description)))
+        await store.finish(within: .seconds(1))
     }
 
     private func stopRadio() async {

@@ -97,7 +97,8 @@ package final class RunningBridge {
         reload.end()
     }
 
-    /// Stops the bridge: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file.
+    /// Stops the bridge: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file; then at most 1 s
+    /// for the links that remain.
     package func stop() async {
         await service.stop()
     }

@@ -86,6 +86,9 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var motion: Bool?
     /// true if its receptions by several radios were published; otherwise nil.
     var radios: Bool?
+    /// The address of the link that the bridge has with it; nil if there is none. Another process uses or ends the link that a
+    /// killed one has left.
+    var link: String?
 
     /// Its tag.
     var key: Key { Key(id: id, serial: serial) }
@@ -103,7 +106,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, find, motion, radios
+        case serial, id, address, name, held, paired, battery, presence, find, motion, radios, link
         case lastGear = "last_gear"
     }
 }
@@ -176,7 +179,8 @@ extension StoredTag {
             lastGear: document["last_gear"].flatMap { Gear($0) },
             battery: document["battery"].flatMap { Battery($0) },
             presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag,
-            motion: document["motion"]?.flag, radios: document["radios"]?.flag)
+            motion: document["motion"]?.flag, radios: document["radios"]?.flag,
+            link: document["link"]?.string)
     }
 }
 

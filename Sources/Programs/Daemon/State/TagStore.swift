@@ -28,6 +28,11 @@ final class TagStore {
     private let pause: Duration
     /// Writes the changes that were made within the pause after a write.
     private lazy var next = LoopTimer { [unowned self] in save() }
+    /// Whether there is a link that is not written, and whether ``next`` is armed for it.
+    private var (isLinkNew, isLinkDue) = (false, false)
+    /// The tags whose link has ended since it was written.
+    private var endedLinks: Set<StoredTag.Key> = []
+    private lazy var linkTimer = LoopTimer { [unowned self] in storeEndedLinks() }
     private lazy var retry = LoopTimer { [unowned self] in save() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
     /// Called when writing the file begins to fail, and when it works again.
@@ -88,9 +93,69 @@ final class TagStore {
             [(.path, damage.keptAs), (.count, String(damage.records.count))])
     }
 
+    // MARK: Links
+
+    /// How long after a write a new link is written, at most: the process that follows a killed one replaces an unknown link.
+    private static let linkPause = Duration.milliseconds(100)
+    /// How long the end of a link stays unwritten. Most tags are connected again within it.
+    private static let linkPatience = Duration.seconds(30)
+
+    /// Returns the addresses of the links that an earlier process may have left. Only those that are reported again stay.
+    func takeLinks() -> Set<String> {
+        let linked = tags.values.filter { $0.link != nil }
+        endedLinks = Set(linked.map(\.key))
+        if !endedLinks.isEmpty { linkTimer.arm(after: Self.linkPatience) }
+        return Set(linked.compactMap(\.link))
+    }
+
+    /// Stores that there is a link with a tag. The caller has an entry of it.
+    func linkBegan(_ key: StoredTag.Key, at address: String) {
+        endedLinks.remove(key)
+        guard tags[key]?.link != address else { return }
+        var tag = tags[key] ?? StoredTag(serial: key.serial, id: key.id, held: false, paired: false)
+        tag.link = address
+        isLinkNew = true
+        remember(tag)
+        if next.isArmed, !isLinkDue {
+            isLinkDue = true
+            next.arm(after: Self.linkPause)
+        }
+    }
+
+    /// Stores that the next process is to replace a link if it exists then.
+    func linkIsNotToBeUsed(_ key: StoredTag.Key) {
+        guard tags[key]?.link != nil else { return }
+        tags[key]?.link = nil
+        isUrgent = true
+        save()
+    }
+
+    /// Stores later that a link has ended.
+    func linkEnded(_ key: StoredTag.Key) {
+        guard tags[key]?.link != nil, endedLinks.insert(key).inserted, !linkTimer.isArmed else { return }
+        linkTimer.arm(after: Self.linkPatience)
+    }
+
+    /// Stores that there are no links but these.
+    func keepLinks(_ addresses: Set<String>) {
+        linkTimer.disarm()
+        for (key, tag) in tags where tag.link.map({ !addresses.contains($0) }) ?? false { tags[key]?.link = nil }
+        save()
+    }
+
+    private func storeEndedLinks() {
+        for key in endedLinks { tags[key]?.link = nil }
+        endedLinks = []
+        if !next.isArmed { save() }
+    }
+
+    // MARK: Tags
+
     /// Stores a tag. Of another tag with its id, only one that was paired by command is kept: it has the id again when the
     /// configuration does not give it to this one.
     func remember(_ tag: StoredTag) {
+        var tag = tag
+        tag.link = tag.link ?? tags[tag.key]?.link
         if tags.updateValue(tag, forKey: tag.key) == nil {
             tags = tags.filter { $0.key.id != tag.id || $0.key == tag.key || $0.value.paired }
         }
@@ -129,7 +194,7 @@ final class TagStore {
         next.disarm()
         // A change that could not be saved may have been reverted, so the file is correct again.
         guard tags != written else { return report(nil) }
-        (isWriting, isUrgent) = (true, false)
+        (isWriting, isUrgent, isLinkNew, isLinkDue) = (true, false, false, false)
         limit.arm(after: FileError.patience)
         EventLoop.shared.begin { await self.write() }
     }
@@ -148,7 +213,8 @@ final class TagStore {
             return endFinishingUnlessWriting()
         }
         written = wanted
-        if finishing.isWaiting || isUrgent { save() } else { next.arm(after: pause) }
+        if finishing.isWaiting || isUrgent { save() } else { next.arm(after: isLinkNew ? Self.linkPause : pause) }
+        isLinkDue = isLinkNew
         endFinishingUnlessWriting()
     }
 

@@ -396,6 +396,37 @@ struct TagStoreTests {
         }
     }
 
+    @Test("keeps the links of a process that was killed, until they have ended or are not to be used")
+    func links() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let folder = StateFolder(option: scratch.path, environment: [:])
+            let store = TagStore(folder, log: Logger("store", to: MemorySink()), pause: .seconds(3_600))
+            let links: @LoopActor () -> [String] = {
+                guard case .tags(let tags) = folder.load() else { return [] }
+                return tags.compactMap(\.link)
+            }
+            let (a, b) = (StoredTag.sample("a"), StoredTag.sample("b"))
+            store.remember(a)
+            for tag in [a, b] { store.linkBegan(tag.key, at: tag.id.text) }
+            try await until("both, in spite of the pause") { links() == ["a", "b"] }
+            // A new description of the tag keeps it, and a short loss does not write.
+            store.remember(a)
+            store.linkEnded(a.key)
+            await store.finish()
+            #expect(links() == ["a", "b"])
+            let next = TagStore(folder, log: Logger("store", to: MemorySink()))
+            await next.load()
+            #expect(next.takeLinks() == ["a", "b"])
+            next.linkIsNotToBeUsed(b.key)
+            try await until("one") { links() == ["a"] }
+            next.linkBegan(b.key, at: "b")
+            next.keepLinks(["b"])
+            await next.finish()
+            #expect(links() == ["b"])
+        }
+    }
+
     @Test("does not overwrite a file that it could not read")
     func keepsUnreadable() async throws {
         try await onLoop {

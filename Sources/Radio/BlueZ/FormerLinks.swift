@@ -1,0 +1,50 @@
+import Bluetooth
+import Time
+
+/// The links that an earlier run of this program has made and not ended: it was killed, or had to stop before they had ended.
+///
+/// BlueZ keeps such a link, and ends the subscriptions of the earlier run up to 0.1 s after its death. A device is in this list
+/// until its link is used, ended, or left to another client.
+struct FormerLinks {
+    /// How long the earlier run, or an `ssh` process that it had started, may appear as a client of the link.
+    static let grace = Duration.seconds(2)
+    /// How long the caller may take to request a device before its link is ended.
+    static let patience = Duration.seconds(3)
+
+    /// The devices.
+    private(set) var addresses: Set<BluetoothAddress>
+    /// When the adapter could be used for the first time; nil before.
+    private(set) var since: Instant?
+
+    /// - Parameter addresses: the devices.
+    init(_ addresses: Set<BluetoothAddress> = []) {
+        self.addresses = addresses
+    }
+
+    var isEmpty: Bool { addresses.isEmpty }
+
+    func contains(_ address: BluetoothAddress) -> Bool { addresses.contains(address) }
+
+    /// Whether another client of a link may be the earlier run.
+    func mayBeClient(at now: Instant) -> Bool { since.map { now - $0 < Self.grace } ?? true }
+
+    /// Whether links are ended that were not requested.
+    func endsUnwanted(at now: Instant) -> Bool { since.map { now - $0 >= Self.patience } ?? false }
+
+    /// Handles an adapter that can be used.
+    ///
+    /// - Returns: whether it is the first time.
+    mutating func begin(at now: Instant) -> Bool {
+        guard since == nil else { return false }
+        since = now
+        return true
+    }
+
+    mutating func remove(_ address: BluetoothAddress) {
+        addresses.remove(address)
+    }
+
+    mutating func removeAll() {
+        addresses = []
+    }
+}

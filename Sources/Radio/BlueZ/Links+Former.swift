@@ -1,0 +1,76 @@
+import Bluetooth
+import DBus
+import EventLoop
+import Logging
+import Time
+
+/// The links of an earlier run of this program: used if their device is to be connected, and ended otherwise.
+extension Links {
+    /// How often a link is looked at whose former client has not left the bus.
+    private static let interval = Duration.milliseconds(50)
+
+    /// Whether the earlier run has left a link with a device on the adapter in use.
+    func hasFormerLink(_ address: BluetoothAddress) -> Bool {
+        former.contains(address) && context.device(address)?.object.isConnected == true
+    }
+
+    /// Handles a device without a link. One that waits for the former client to leave is connected at its turn.
+    func formerLinkEnded(_ address: BluetoothAddress) {
+        guard former.contains(address), context.connection.isLoaded else { return }
+        former.remove(address)
+        if let peripheral = peripherals[address], peripheral.phase == .waiting { enqueue(address) }
+    }
+
+    /// Uses and ends links. All at once: neither takes time of the radio that others wait for.
+    func useFormerLinks() {
+        guard context.state == .poweredOn, !context.isStopped, !former.isEmpty else { return }
+        if former.begin(at: .now) { endLinksElsewhere() }
+        for address in former.addresses.sorted(by: { $0.description < $1.description }) {
+            guard hasFormerLink(address), let device = context.device(address) else {
+                formerLinkEnded(address)
+                continue
+            }
+            let peripheral = peripherals[address]
+            // A link that is being ended already, or was refused a moment ago.
+            guard peripheral == nil || peripheral?.phase == .waiting else { continue }
+            use(address, device.path, peripheral)
+        }
+        if !former.isEmpty { formerTimer.arm(after: Self.interval) }
+    }
+
+    private func use(_ address: BluetoothAddress, _ path: String, _ peripheral: Peripheral?) {
+        if context.connection.tree.hasClient(below: path, besides: sessions.own) {
+            guard !former.mayBeClient(at: .now) else { return }
+            former.remove(address)
+            if let peripheral { refuseUsedLink(peripheral) }
+        } else if let peripheral {
+            former.remove(address)
+            context.log.debug("using the link of an earlier run", [(.address, address.description)])
+            adopt(peripheral)
+        } else if former.endsUnwanted(at: .now) {
+            former.remove(address)
+            context.log.debug("ending a link of an earlier run", [(.address, address.description)])
+            context.disconnect(path) { _ in }
+        }
+    }
+
+    /// Ends the links through other adapters: the configuration has named another one when they were made. A connected device
+    /// does not advertise, so that the adapter in use could not receive it.
+    private func endLinksElsewhere() {
+        let tree = context.connection.tree
+        for (path, device) in tree.devices.sorted(by: { $0.key < $1.key }) {
+            guard device.isConnected, device.adapter != context.adapter, let address = device.address,
+                former.contains(address), !isOfOtherRadio(device.adapter), !tree.hasClient(below: path)
+            else { continue }
+            context.log.debug("ending a link of an earlier run", [(.path, path)])
+            context.disconnect(path) { _ in }
+        }
+    }
+
+    private func isOfOtherRadio(_ adapter: String) -> Bool {
+        // It may choose any adapter.
+        otherRadios.contains {
+            $0 == .automatic || $0.path(among: context.connection.tree.adapters, inUse: nil) == adapter
+        }
+    }
+}
