@@ -29,6 +29,26 @@ struct Subscriptions {
     var takenTimer: LoopTimer?
     /// Whether another client uses the link, which is therefore not disconnected.
     var isShared = false
+    /// Retries the calls of `AcquireNotify` that were refused for the former client of an adopted link, and replaces closed
+    /// descriptors.
+    var retries: [BluetoothUUID: LoopTimer] = [:]
+    /// When closed descriptors were replaced.
+    var replacements: [Instant] = []
+
+    /// How many closed descriptors are replaced within ``window``, of all characteristics.
+    static let mostReplacements = 9
+    /// How long a replaced descriptor counts.
+    static let window = Duration.seconds(60)
+
+    /// Counts one more replacement of a closed descriptor.
+    ///
+    /// - Returns: false if there were too many.
+    mutating func mayReplace(at now: Instant) -> Bool {
+        replacements.removeAll { now - $0 >= Self.window }
+        guard replacements.count < Self.mostReplacements else { return false }
+        replacements.append(now)
+        return true
+    }
 
     /// Whether an `AcquireNotify` has not been answered.
     var isAcquiring: Bool { !acquiring.isEmpty }
@@ -97,6 +117,10 @@ extension Peripheral {
                 case .never: startNotify(subscription)
                 case .sessionLeft where isFirst: endSession(subscription) { $0.acquire(subscription, isFirst: false) }
                 case .sessionLeft: startNotify(subscription)
+                case .taken where isFormer && .now - linkedAt < FormerLinks.grace:
+                    retry(subscription.characteristic, after: context.timing.descriptorPause) {
+                        $0.acquire(subscription, isFirst: isFirst)
+                    }
                 case .taken: acquiredByOther(subscription, error)
                 case nil where error.code == .timeout:
                     cancelAcquisition(subscription.path) { [weak self] in self?.failed(subscription, error) }
@@ -116,8 +140,7 @@ extension Peripheral {
             let channel = try NotificationChannel(owning: number) { [context, address] value in
                 context.report(.notified(address, characteristic, value))
             } onEnd: { [weak self] in
-                // BlueZ closes the descriptors just before it reports that the link is down.
-                if let self, isLinked { awaitLinkEnd() }
+                if let self, isLinked { descriptorClosed(subscription) }
             }
             begun(subscription, .byDescriptor(channel))
         } catch {
@@ -125,6 +148,36 @@ extension Peripheral {
                 .subscribeFailed($0, subscription.characteristic, BluetoothError(.other, text: error.description))
             }
         }
+    }
+
+    // MARK: A closed descriptor
+
+    /// Handles a descriptor that BlueZ has closed: the link is going down, or another client has called `StopNotify` for the
+    /// characteristic, which ends the notifications of any client. Source: BlueZ 5.66, `characteristic_stop_notify` in
+    /// `src/gatt-client.c`.
+    ///
+    /// BlueZ closes the descriptors just before it reports that the link is down. If it does not, they are acquired again.
+    private func descriptorClosed(_ subscription: Subscription) {
+        awaitLinkEnd()
+        guard subscriptions.mayReplace(at: .now) else { return }
+        subscriptions.states[subscription.characteristic] = .beginning(requests: 0)
+        sessions.acquires(self)
+        retry(subscription.characteristic, after: context.timing.descriptorPause) {
+            $0.context.log.debug("subscribing again", [(.address, $0.address.description), (.path, subscription.path)])
+            $0.acquire(subscription, isFirst: true)
+        }
+    }
+
+    private func retry(
+        _ characteristic: BluetoothUUID, after pause: Duration, _ action: @escaping @LoopActor (Peripheral) -> Void
+    ) {
+        let timer = LoopTimer { [weak self] in
+            guard let self, isLinked else { return }
+            subscriptions.retries[characteristic] = nil
+            action(self)
+        }
+        timer.arm(after: pause)
+        subscriptions.retries[characteristic] = timer
     }
 
     // MARK: Held by others
@@ -244,6 +297,22 @@ extension Peripheral {
         guard case .beginning(let requests) = subscriptions.states[subscription.characteristic] else { return }
         subscriptions.states[subscription.characteristic] = state
         for _ in 0..<requests where isLinked { context.report(event(address)) }
+        // Nobody waits for the result of a replaced descriptor.
+        if state != nil { replaced() } else if requests == 0, isLinked { replacementFailed(event(address)) }
+    }
+
+    /// Handles a subscription that exists again: once all do, the link is complete.
+    private func replaced() {
+        let isComplete = !subscriptions.states.values.contains { if case .beginning(0) = $0 { true } else { false } }
+        if isComplete { cancelLinkEnd() }
+    }
+
+    /// Handles a descriptor that could not be replaced. Unless another client has it, the link is probably going down.
+    private func replacementFailed(_ event: CentralEvent) {
+        guard case .subscribeFailed(_, _, let error) = event else { return }
+        context.log.debug(
+            "cannot subscribe again", [(.address, address.description), (.error, error.text)])
+        if error.code == .inUse { drop(because: error) }
     }
 
     private func stopListening(to path: String) {
@@ -272,6 +341,7 @@ extension Peripheral {
         for path in subscriptions.listening { stopListening(to: path) }
         subscriptions.states = [:]
         subscriptions.taken = []
+        subscriptions.retries = [:]
     }
 }
 

@@ -29,6 +29,9 @@ struct Timing {
     /// How long a link may stay up after BlueZ has closed one of its descriptors. BlueZ closes them just before it
     /// reports the end.
     var linkEnd = Duration.seconds(2)
+    /// The pause before `AcquireNotify` is called again after BlueZ has closed a descriptor, or while it holds that of a client
+    /// that has left.
+    var descriptorPause = Duration.milliseconds(50)
     /// How long to retry a write while BlueZ is busy. Less than the timeout of a tag's response.
     var busy = Duration.seconds(5)
     /// The first pause before a write is repeated.

@@ -292,11 +292,56 @@ struct NotificationTests {
         }
     }
 
-    @Test("that BlueZ has ended on an open link end the link")
+    @Test("that another client has stopped begin again on the same link, and values arrive once")
+    func stoppedElsewhere() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            let (path, link) = (try #require(bench.notifyPath), try #require(bench.tags[0].link))
+            let other = try await bench.otherConnection()
+            for round in 1...Subscriptions.mostReplacements {
+                _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "StopNotify"))
+                try await bench.waitForCall("AcquireNotify 1 \(path.split(separator: "/").last ?? "")", round + 1)
+                try await until("the subscription") {
+                    bench.central.links[CentralBench.address(1)]?.subscriptions.channels.count == 1
+                }
+            }
+            try bench.notify(count: 3)
+            try await until("the values") { bench.values.count >= 3 }
+            try await bench.settle()
+            #expect(bench.values == [[0], [1], [2]])
+            #expect(bench.tags[0].link === link)
+            #expect(bench.events.count { $0 == "subscribed 1" } == 1)
+            #expect(bench.complaints == [])
+            // Not for ever.
+            _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "StopNotify"))
+            try await bench.wait("disconnected 1 connectionFailed")
+        }
+    }
+
+    @Test("that another client has taken over leave the link to it")
+    func takenOver() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            let path = try #require(bench.notifyPath)
+            let other = try await bench.otherConnection()
+            _ = try await other.call(.call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "StopNotify"))
+            let descriptor = try await other.call(
+                .call(to: "org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify", [.properties([])]))
+            try await bench.wait("disconnected 1 inUse")
+            #expect(bench.tags[0].link != nil)
+            #expect(!bench.calls.contains("Disconnect 1"))
+            withExtendedLifetime(descriptor) {}
+        }
+    }
+
+    @Test("that BlueZ has ended on an open link, and does not begin again, end the link")
     func closed() async throws {
         try await onLoop {
             let bench = try await CentralBench()
             try await bench.subscribe()
+            bench.blueZ.faults.refused["AcquireNotify"] = ("org.bluez.Error.Failed", "Not connected")
             bench.blueZ.closeDescriptors()
             try await bench.wait("disconnected 1 connectionFailed")
             #expect(bench.complaints == ["BlueZ has ended the notifications of a connected device"])

@@ -274,7 +274,9 @@ extension CentralBench {
         case .adapterOff: blueZ.setPowered(false)
         case .adapterGone: blueZ.setPlugged(false, adapter: 0)
         case .removed: blueZ.removeDevices()
-        case .closed: blueZ.closeDescriptors()
+        case .closed:
+            blueZ.faults.refused["AcquireNotify"] = ("org.bluez.Error.Failed", "Not connected")
+            blueZ.closeDescriptors()
         }
     }
 }
