@@ -16,6 +16,7 @@ final class AdapterDiscovery {
     private let context: CentralContext
     private let reset: AdapterReset
     private(set) var session = Discovery()
+    private(set) var filter = SearchFilter()
     /// The service whose devices are reported even without a scan.
     private var watched: BluetoothUUID?
     /// The bonded devices, as last reported.
@@ -65,6 +66,13 @@ final class AdapterDiscovery {
         noteRefusals { $0.end() }
     }
 
+    /// Handles the end of bluetoothd. Call it before ``adapterLost()``.
+    func serviceLost() {
+        guard filter.serviceEnded(at: .now) else { return }
+        context.log.warning(
+            "bluetoothd has ended twice at the start of discovery; discovering without the filter by service")
+    }
+
     /// Makes no further call.
     func stop() {
         starting.stop()
@@ -89,13 +97,11 @@ final class AdapterDiscovery {
     // MARK: Calls
 
     private func start(_ service: BluetoothUUID, on adapter: String) {
-        let filter = DBusValue.properties([
-            ("UUIDs", .strings([service.description])),
-            ("Transport", .string("le")),
-            ("DuplicateData", .boolean(true)),
-        ])
-        change(adapter, "SetDiscoveryFilter", [filter]) { discovery, error in
+        let common: [(String, DBusValue)] = [("Transport", .string("le")), ("DuplicateData", .boolean(true))]
+        let properties = filter.isUsed ? [("UUIDs", .strings([service.description]))] + common : common
+        change(adapter, "SetDiscoveryFilter", [.properties(properties)]) { discovery, error in
             if let error { return discovery.refused("SetDiscoveryFilter", error) }
+            discovery.filter.begins(at: .now)
             discovery.change(adapter, "StartDiscovery") { discovery, error in
                 if let error, !discovery.isRunning(error, on: adapter) {
                     return discovery.refused("StartDiscovery", error)
@@ -121,6 +127,7 @@ final class AdapterDiscovery {
                 discovery.context.log.debug("stopping discovery failed", [(.error, error.description)])
             }
             discovery.session.stopped()
+            discovery.filter.stopped()
             discovery.watchTimer.disarm()
             discovery.update()
         }
@@ -210,7 +217,10 @@ final class AdapterDiscovery {
             if isWatched(device) { context.report(.remembered(address, device.advertisement)) }
             return
         }
-        if device.rssi != nil { watch.heard(at: .now) }
+        if device.rssi != nil {
+            watch.heard(at: .now)
+            if session.running != nil { filter.survived() }
+        }
         // Devices found for other clients of BlueZ are reported, too.
         if isWatched(device) { context.report(.discovered(address, device.advertisement)) }
         onHeard?(address)

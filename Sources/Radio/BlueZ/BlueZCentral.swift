@@ -200,7 +200,10 @@ public final class BlueZCentral: Central {
 
     private func serviceLost(wasRunning: Bool) {
         reportFault()
-        if wasRunning { links.serviceLost() }
+        if wasRunning {
+            links.serviceLost()
+            discovery.serviceLost()
+        }
         sessions.serviceLost()
         var error = BluetoothError(.connectionFailed, text: "bluetoothd has gone")
         error.end = .local

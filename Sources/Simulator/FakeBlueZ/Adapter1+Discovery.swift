@@ -55,7 +55,7 @@ extension Adapter1 {
     /// Reports an advertising device if a discovery matches it.
     func discover(_ peripheral: any SimulatedPeripheral) {
         let active = discoverers.values.filter(\.isActive)
-        guard let broadcast = peripheral.broadcast(at: airNumber),
+        guard let broadcast = peripheral.broadcast(at: airNumber), !crashes(active),
             active.contains(where: { $0.filter?.matches(broadcast, address: peripheral.address) ?? true })
         else {
             return
@@ -66,6 +66,14 @@ extension Adapter1 {
         found.heard(
             broadcast, isFiltered: active.allSatisfy { $0.filter != nil },
             reportsDuplicates: active.contains { $0.filter?.reportsDuplicates == true })
+    }
+
+    private func crashes(_ active: [Discoverer]) -> Bool {
+        guard tree.faults.crashesAtServiceFilter, active.contains(where: { $0.filter?.uuids.isEmpty == false }) else {
+            return false
+        }
+        tree.faults.onCrash?()
+        return true
     }
 
     private func discoveryHasEnded() {

@@ -24,6 +24,11 @@ public final class BlueZFaults {
     public var hidesCharacteristics = false
     /// Whether services are never resolved.
     public var resolvesNothing = false
+    /// Whether it crashes when it receives a device that a filter by service has to be compared with, as bluetoothd 5.87 does.
+    /// Source: `is_filter_match` in src/adapter.c.
+    public var crashesAtServiceFilter = false
+    /// Called when it crashes by itself.
+    var onCrash: (() -> Void)?
 
     init() {}
 

@@ -44,6 +44,7 @@ public final class BlueZService {
         self.options = options
         self.log = log
         storages = Array(repeating: AdapterStorage(), count: adapters)
+        faults.onCrash = { [weak self] in EventLoop.shared.atEndOfTurn { self?.crash() } }
     }
 
     /// Comes onto the bus, at first or after a crash.

@@ -72,6 +72,48 @@ struct CrashSuspectsTests {
         #expect(try !end(0))
     }
 
+    @Test("of a filter by service are survived: after the second one, discovery does without the filter")
+    func serviceFilter() async throws {
+        try await onLoop {
+            let bench = try await CentralBench(isStarted: false)
+            bench.blueZ.faults.crashesAtServiceFilter = true
+            try await bench.blueZ.start()
+            try await bench.start()
+            bench.scan()
+            for round in 1...SearchFilter.enough {
+                try await bench.wait("state resetting", round)
+                #expect(bench.heard == [:])
+                try await bench.blueZ.start()
+                try await bench.wait("state poweredOn", round + 1)
+            }
+            bench.central.perform(.connect(CentralBench.address(1)))
+            try await bench.wait("connected 1")
+            #expect(bench.events.count { $0 == "state resetting" } == SearchFilter.enough)
+            #expect(bench.complaints.contains { $0.contains("without the filter by service") })
+        }
+    }
+
+    @Test("leave the filter by service in use if bluetoothd has survived a device, or has ended later")
+    func filterInUse() {
+        var filter = SearchFilter()
+        for _ in 1...3 {
+            filter.begins(at: start)
+            #expect(filter.serviceEnded(at: start + .seconds(10)) == false)
+            filter.begins(at: start)
+            #expect(filter.serviceEnded(at: start + .milliseconds(9_999)) == false)
+            #expect(filter.serviceEnded(at: start) == false)
+            filter.begins(at: start)
+            filter.survived()
+            #expect(filter.serviceEnded(at: start) == false)
+        }
+        #expect(filter.isUsed)
+        filter.begins(at: start)
+        #expect(filter.serviceEnded(at: start) == false)
+        filter.begins(at: start)
+        #expect(filter.serviceEnded(at: start) == true)
+        #expect(!filter.isUsed)
+    }
+
     @Test("do not keep other devices from connecting")
     func others() async throws {
         try await onLoop {
