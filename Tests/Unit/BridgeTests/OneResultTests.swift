@@ -289,6 +289,71 @@ struct OneResultTests {
         #expect(pair.finals == [hasSession ? "\(owner.name) a ok" : "\(other.name) a tag_offline"])
     }
 
+    @Test(
+        "if the bridge that was connected to the tag has lost it, and receives the command from its session",
+        arguments: [true, false], [led] + rejected)
+    func ownerIsBackWithoutTag(hasWill: Bool, payload: String) {
+        let pair = BridgePair()
+        pair.connectTag(pair.cellar)
+        pair.wait(.seconds(3))
+        pair.cut(pair.cellar)
+        pair.send("led/set", payload)
+        pair.wait(.seconds(1))
+        if hasWill { pair.will(of: pair.cellar) }
+        pair.loseTag(pair.cellar)
+        pair.wait(.seconds(5))
+        pair.reconnect(pair.cellar, hasSession: true)
+        pair.wait(.seconds(150))
+        #expect(pair.finals.count == 1)
+        #expect(pair.finals.first?.hasPrefix("cellar a ") == true)
+    }
+
+    @Test("if the tag moves to the other bridge while the bridge that was connected to it is cut off")
+    func tagMoves() {
+        let pair = BridgePair()
+        pair.connectTag(pair.attic)
+        pair.wait(.seconds(3))
+        pair.cut(pair.attic)
+        pair.send("led/set", Self.led)
+        pair.wait(.seconds(1))
+        pair.loseTag(pair.attic)
+        pair.connectTag(pair.cellar)
+        pair.wait(.seconds(5))
+        pair.reconnect(pair.attic, hasSession: true)
+        pair.wait(.seconds(150))
+        #expect(pair.finals == ["attic a tag_offline"])
+    }
+
+    @Test(
+        "if it expires before the bridge that was connected to the tag is back without it",
+        arguments: [(ttl: 1_000, seconds: 5), (ttl: 10_000, seconds: 13), (ttl: 10_000, seconds: 29)])
+    func expiresBeforeReturn(_ command: (ttl: Int, seconds: Int)) {
+        let pair = BridgePair()
+        pair.connectTag(pair.cellar)
+        pair.wait(.seconds(3))
+        pair.cut(pair.cellar)
+        pair.will(of: pair.cellar)
+        pair.send("led/set", #"{"state":"ON","ttl_ms":\#(command.ttl),"id":"a"}"#)
+        pair.loseTag(pair.cellar)
+        pair.wait(.seconds(command.seconds))
+        #expect(pair.finals == [])
+        pair.reconnect(pair.cellar, hasSession: true)
+        pair.wait(.seconds(150))
+        #expect(pair.finals == ["attic a expired"])
+    }
+
+    @Test("if the other bridge has connected the tag and lost it again before it receives the command")
+    func connectedMeanwhile() {
+        let pair = BridgePair()
+        pair.cellar.isLinked = false
+        pair.send("led/set", Self.led)
+        pair.connectTag(pair.cellar)
+        pair.loseTag(pair.cellar)
+        pair.reconnectQuietly(pair.cellar)
+        pair.wait(.seconds(150))
+        #expect(pair.finals == ["cellar a expired"])
+    }
+
     // MARK: Stopping
 
     @Test("if the bridge that would publish it stops, before or after the command", arguments: 0..<4)

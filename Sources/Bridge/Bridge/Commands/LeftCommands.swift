@@ -34,6 +34,10 @@ struct LeftCommand: Sendable {
     var isReceived = false
     /// Whether it was left before the connection to the broker: the result may wait for the other bridge's connection.
     var isFromBefore = false
+    /// Whether it waits for the return of the other bridge, which was connected to the tag before.
+    var awaitsReturn = false
+    /// Whether the other bridge is back without the tag, so that it leaves the command to this one.
+    var isReturned = false
     /// While the other bridge is offline: when it no longer receives the command from the broker.
     var missedAt: Instant?
 
@@ -84,14 +88,28 @@ struct LeftCommands: Sendable {
 
     /// Handles a proof that a bridge lives: it publishes the results of the commands that have ended, and of those to the tags that
     /// it is connected to.
-    mutating func bridgeLives(_ bridge: ExactText, connected: [TagID], at now: Instant) {
+    ///
+    /// If it was away, it receives the commands of its absence after this. It leaves those to a tag that it is no longer connected to
+    /// to the first bridge by name.
+    ///
+    /// - Parameters:
+    ///   - bridge: the bridge.
+    ///   - connected: the tags that it is connected to.
+    ///   - isFirst: whether this bridge is before it by name.
+    ///   - now: the current time.
+    mutating func bridgeLives(_ bridge: ExactText, connected: [TagID], isFirst: Bool, at now: Instant) {
         guard !commands.isEmpty else { return }
         let connected = Set(connected.map { ExactText($0.text) })
+        for index in commands.indices where commands[index].bridge == bridge && commands[index].awaitsReturn {
+            commands[index].awaitsReturn = false
+            commands[index].isReturned = isFirst && !connected.contains(commands[index].tag)
+        }
         commands.removeAll {
-            $0.bridge == bridge && !$0.isUnknownElsewhere && ($0.endsAt <= now || connected.contains($0.tag))
+            $0.bridge == bridge && !$0.isUnknownElsewhere && !$0.isReturned
+                && ($0.endsAt <= now || connected.contains($0.tag))
         }
         for index in commands.indices where commands[index].bridge == bridge {
-            commands[index].isReceived = !commands[index].isUnknownElsewhere
+            commands[index].isReceived = !commands[index].isUnknownElsewhere && !commands[index].isReturned
         }
     }
 
@@ -136,8 +154,9 @@ struct LeftCommands: Sendable {
         var taken: [LeftCommand] = []
         removeOld(at: now)
         for index in commands.indices.reversed() {
+            let isLeftToThisBridge = commands[index].isUnknownElsewhere || commands[index].isReturned
             switch standing(commands[index]) {
-            case _ where commands[index].isUnknownElsewhere, .isGone: taken.append(commands.remove(at: index))
+            case _ where isLeftToThisBridge, .isGone: taken.append(commands.remove(at: index))
             case .responds: commands[index].missedAt = nil
             case .offline:
                 let missedAt = commands[index].missedAt ?? now + PeerBridges.sessionExpiry

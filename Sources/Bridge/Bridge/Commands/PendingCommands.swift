@@ -239,6 +239,14 @@ extension PendingCommands {
         pending[index].isOnlyHere = true
     }
 
+    /// Makes this bridge publish the results of the commands to some tags. Other bridges have left them to it, because its document
+    /// says that the tags are connected here, also if they no longer are.
+    mutating func publishResults(of isClaimed: (TagID) -> Bool) {
+        for index in pending.indices where pending[index].tag.map(isClaimed) ?? false {
+            pending[index].isOnlyHere = true
+        }
+    }
+
     /// Handles the start of another bridge, which has received none of the commands.
     mutating func bridgeStarted(_ bridge: ExactText) {
         note(unaware: bridge) { _, _ in true }

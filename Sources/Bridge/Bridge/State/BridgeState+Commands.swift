@@ -29,6 +29,7 @@ extension BridgeState {
             former.received(info: message.payload, ofBridge: instance)
             guard ExactText(instance) != ExactText(configuration.instance) else {
                 peers.received(ownInfo: message.payload)
+                pendingCommands.publishResults { peers.ownClaims($0.text) }
                 if peers.claimsNothing { shutdown?.isKnown = true }
                 return endOfTagInfo + ringChanged(at: now)
             }
@@ -39,7 +40,9 @@ extension BridgeState {
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
             pendingCommands.hasPeers = !peers.isEmpty
             if change.isProof {
-                pendingCommands.left.bridgeLives(ExactText(instance), connected: change.connected, at: now.instant)
+                pendingCommands.left.bridgeLives(
+                    ExactText(instance), connected: change.connected, isFirst: peers.isBefore(ExactText(instance)),
+                    at: now.instant)
             }
             return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
                 + endOfTagInfo + ringChanged(at: now)

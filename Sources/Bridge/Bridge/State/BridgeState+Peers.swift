@@ -249,7 +249,7 @@ extension BridgeState {
         let command = LeftCommand(
             work: work, tag: ExactText(tag), bridge: bridge, requesters: requesters, reachableUntil: instant,
             endsAt: end,
-            doubtAt: isProven ? nil : end + LeftCommands.proof)
+            doubtAt: isProven ? nil : end + LeftCommands.proof, awaitsReturn: !peers.isResponding(bridge))
         pendingCommands.left.add(command, at: now.instant)
     }
 

@@ -109,8 +109,11 @@ struct PeerBridges: Sendable {
     private var connectedAt: Instant?
     /// Whether the broker has sent this bridge's own `online` last.
     private var isOwnStateOnline = false
-    /// The tags that this bridge is connected to according to its own document, as every subscriber receives it.
+    /// The tags that this bridge is connected to according to its own document, as every subscriber receives it. They outlast a
+    /// connection to the broker: other bridges have left the commands to it that follow in its session.
     private var claimedHere: Set<ExactText> = []
+    /// Whether other bridges regard this one as online, and as connected to the tags of its document.
+    private var isClaiming = false
     /// The tags that this bridge knows according to its own document, as every subscriber receives it; empty before the first one.
     private var listedHere: Set<ExactText> = []
     /// When to call ``deadlineReached(at:)``: the first of the bridges that may be back no longer has its session; nil if there is none.
@@ -197,7 +200,8 @@ struct PeerBridges: Sendable {
         // A single bridge needs not read its documents.
         guard !peers.isEmpty, info.count <= Self.longestInfo else { return (claimedHere, listedHere) = ([], []) }
         let document = JSONValue(parsing: info)
-        claimedHere = Set(Self.ids(document?["connected"]) ?? [])
+        // The document from before a will says nothing about its tags.
+        claimedHere = isClaiming ? Set(Self.ids(document?["connected"]) ?? []) : []
         listedHere = Set(Self.ids(document?["tags"]) ?? [])
     }
 
@@ -220,6 +224,7 @@ struct PeerBridges: Sendable {
 
     /// Handles that the broker has no session of this bridge.
     mutating func sessionLost(at now: Instant) {
+        (isClaiming, claimedHere) = (false, [])
         guard let lastMessageAt else { return }
         session += 1
         missed = now - lastMessageAt
@@ -229,7 +234,6 @@ struct PeerBridges: Sendable {
     mutating func brokerConnected(at now: Instant) {
         connectedAt = now
         isOwnStateOnline = false
-        claimedHere = []
         for name in peers.keys {
             peers[name]?.elsewhere = []
             // A proof that was due while the broker was away could not arrive.
@@ -265,6 +269,8 @@ struct PeerBridges: Sendable {
     mutating func isOverwritten(ownState state: [UInt8]) -> Bool {
         let wasOnline = isOwnStateOnline
         isOwnStateOnline = state.elementsEqual("online".utf8)
+        isClaiming = isOwnStateOnline
+        if !isClaiming { claimedHere = [] }
         return wasOnline && !isOwnStateOnline
     }
 
@@ -394,6 +400,12 @@ struct PeerBridges: Sendable {
         }
         return others.filter { $0.value.claims(tag) }.keys.min() ?? others.keys.min()
     }
+
+    /// Returns whether a bridge publishes results now, and not only once it is back.
+    func isResponding(_ bridge: ExactText) -> Bool { peers[bridge]?.isResponding ?? false }
+
+    /// Returns whether this bridge is before another one by name.
+    func isBefore(_ bridge: ExactText) -> Bool { instance < bridge }
 
     /// Returns whether a bridge has published something since the broker was connected.
     func isProven(_ bridge: ExactText) -> Bool { peers[bridge]?.isProven ?? false }
