@@ -76,17 +76,23 @@ extension Entity {
                 "gesture": "Gestures", "continuous": "Touch data (gestures pause)", "slide": "Slide (gestures pause)",
             ])
         let room = words.hasRadios ? ", 'radio': value_json.radio | default(none)" : ""
-        return [
+        let connection = """
+            {{ {'error': value_json.error.text if value_json.error else none, \
+            'hint': value_json.error.hint if value_json.error else none, \
+            'retry': value_json.retry_at\(room)} | tojson }}
+            """
+        let gesture = """
+            {% set labels = \(gestures.titlesByWord) %}\
+            {% set type = value_json.event_type if value_json.event_type in labels else '\(words.unknownGesture)' %}\
+            {{ dict(value_json, event_type=type, label=labels[type]) | tojson }}
+            """
+        // The compiler checks each list by itself: one expression of all of them is too complex.
+        var entities: [Entity] = [
             Entity(
                 "connection", "Connection",
                 .binarySensor(
                     "availability", on: "online", off: "offline", class: "connectivity",
-                    attributes: (
-                        "connection",
-                        "{{ {'error': value_json.error.text if value_json.error else none, "
-                            + "'hint': value_json.error.hint if value_json.error else none, "
-                            + "'retry': value_json.retry_at\(room)} | tojson }}"
-                    )),
+                    attributes: ("connection", connection)),
                 category: .diagnostic, needs: .bridge),
             Entity(
                 "why_disconnected", "Why disconnected", .text("connection", "value_json.why | default('', true)"),
@@ -123,65 +129,64 @@ extension Entity {
             // automation that has a trigger on its state.
             Entity(
                 "gesture", "Gesture",
-                .event(
-                    "gesture",
-                    "{% set labels = \(gestures.titlesByWord) %}"
-                        + "{% set type = value_json.event_type if value_json.event_type in labels "
-                        + "else '\(words.unknownGesture)' %}"
-                        + "{{ dict(value_json, event_type=type, label=labels[type]) | tojson }}",
-                    types: gestures),
-                icon: "mdi:gesture", needs: .bridge),
+                .event("gesture", gesture, types: gestures), icon: "mdi:gesture", needs: .bridge),
         ]
-            // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
-            // and announced again.
-            + events.map {
+        // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
+        // and announced again.
+        entities += events.map { event in
+            Entity(
+                trigger: "trigger_" + event,
+                .trigger(type: "gesture", subtype: event, "gesture", "{{ value_json.event_type }}"))
+        }
+        entities.append(Entity("led", "LED", .light("led", command: "led/set", effects: words.effects)))
+        entities += hapticButtons.map { word, name, isCommon in
+            Entity(
+                "haptic_" + word, name, .button("haptic/set", press: word), icon: "mdi:vibrate", isEnabled: isCommon,
+                needs: .hapticGear)
+        }
+        entities += controls(touchModes)
+        // Where the tag is, roughly.
+        if words.hasRadios {
+            entities.append(
                 Entity(
-                    trigger: "trigger_" + $0,
-                    .trigger(type: "gesture", subtype: $0, "gesture", "{{ value_json.event_type }}"))
-            } + [
-                Entity("led", "LED", .light("led", command: "led/set", effects: words.effects))
-            ]
-            + hapticButtons.map { word, name, isCommon in
-                Entity(
-                    "haptic_" + word, name, .button("haptic/set", press: word), icon: "mdi:vibrate",
-                    isEnabled: isCommon, needs: .hapticGear)
-            } + [
-                Entity(
-                    "find", "Find",
-                    .switch("find", "{{ value | upper }}", command: "find/set", on: "start", off: "stop"),
-                    icon: "mdi:map-marker-radius"),
-                Entity(
-                    "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
-                    icon: "mdi:message-flash"),
-                Entity(
-                    "touch_mode", "Touch mode", .select("touch_mode", command: "touch_mode/set", touchModes),
-                    category: .config, icon: "mdi:gesture-tap", needs: .gear),
-                Entity(
-                    "connect", "Keep connected",
-                    .switch(
-                        "connection",
-                        "{{ 'OFF' if value_json.held else 'ON' }}",
-                        command: "connection/set", on: "connect", off: "disconnect"),
-                    category: .config, icon: "mdi:bluetooth-connect", needs: .bridge),
-                // Disabled by default because it changes often.
-                Entity(
-                    "rssi", "Signal strength",
-                    .sensor("rssi", "{{ value_json }}", class: "signal_strength", unit: "dBm", isMeasurement: true),
-                    category: .diagnostic, isEnabled: false),
-                // Disabled by default, because the device has the version too. A sensor and not an `update`: the bridge does not know the latest firmware and cannot install it.
-                Entity(
-                    "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
-                    icon: "mdi:chip", isEnabled: false, needs: .bridge),
-            ]
-            // Where the tag is, roughly.
-            + (words.hasRadios
-                ? [
-                    Entity(
-                        "radio", "Radio", .sensor("connection", "{{ value_json.radio | default(none) }}"),
-                        category: .diagnostic,
-                        icon: "mdi:radio-tower", needs: .bridge)
-                ] : [])
-            + presence(words.presenceStates) + (words.hasButtons ? [button] : []) + slide(words.slidePhases)
+                    "radio", "Radio", .sensor("connection", "{{ value_json.radio | default(none) }}"),
+                    category: .diagnostic, icon: "mdi:radio-tower", needs: .bridge))
+        }
+        entities += presence(words.presenceStates)
+        if words.hasButtons { entities.append(button) }
+        entities += slide(words.slidePhases)
+        return entities
+    }
+
+    private static func controls(_ touchModes: Choices) -> [Entity] {
+        [
+            Entity(
+                "find", "Find",
+                .switch("find", "{{ value | upper }}", command: "find/set", on: "start", off: "stop"),
+                icon: "mdi:map-marker-radius"),
+            Entity(
+                "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
+                icon: "mdi:message-flash"),
+            Entity(
+                "touch_mode", "Touch mode", .select("touch_mode", command: "touch_mode/set", touchModes),
+                category: .config, icon: "mdi:gesture-tap", needs: .gear),
+            Entity(
+                "connect", "Keep connected",
+                .switch(
+                    "connection",
+                    "{{ 'OFF' if value_json.held else 'ON' }}",
+                    command: "connection/set", on: "connect", off: "disconnect"),
+                category: .config, icon: "mdi:bluetooth-connect", needs: .bridge),
+            // Disabled by default because it changes often.
+            Entity(
+                "rssi", "Signal strength",
+                .sensor("rssi", "{{ value_json }}", class: "signal_strength", unit: "dBm", isMeasurement: true),
+                category: .diagnostic, isEnabled: false),
+            // Disabled by default, because the device has the version too. A sensor and not an `update`: the bridge does not know the latest firmware and cannot install it.
+            Entity(
+                "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
+                icon: "mdi:chip", isEnabled: false, needs: .bridge),
+        ]
     }
 
     /// The entity of `T/slide`; none while the touch mode `slide` is disabled. Moves are left out: they are no events, and

@@ -13,15 +13,17 @@ import Text
 /// The commands that talk to a running bridge.
 public enum ClientCommands {
     /// The rows of the command table, in the order of the help.
-    public static let rows: [Command<any CommandAction>] =
-        [
-            ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
-            ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
-        ] + TagSettingCommand.rows + [
-            LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ModulesCommand.row,
-            MotionCommand.row, RadiosCommand.row,
-            ClearCommand.row, AccessCommand.row, CompleteAction.row,
-        ]
+    public static let rows: [Command<any CommandAction>] = first + TagSettingCommand.rows + last
+
+    private static let first: [Command<any CommandAction>] = [
+        ScanCommand.row, PairCommand.row, ForgetCommand.row, TagsCommand.row, StatusCommand.row, MonitorCommand.row,
+        ExplainCommand.row, WhyCommand.row, MetricsCommand.row, LEDCommand.row, HapticCommand.row,
+    ]
+
+    private static let last: [Command<any CommandAction>] = [
+        LogLevelCommand.row, CheckupCommand.row, RecordCommand.row, ReplayCommand.row, ModulesCommand.row,
+        MotionCommand.row, RadiosCommand.row, ClearCommand.row, AccessCommand.row, CompleteAction.row,
+    ]
 }
 
 /// A command that talks to a running bridge. Its properties are the arguments of the command line.

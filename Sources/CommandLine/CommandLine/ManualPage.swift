@@ -82,7 +82,12 @@ struct ManualPage {
     }
 
     private static func list(_ items: [HelpSection.Item], macro: String, options: String = "") -> [String] {
-        [".Bl -tag -width Ds\(options)"] + items.flatMap { [".It \(macro)\($0.term)"] + sentences($0.lines) } + [".El"]
+        var lines = [".Bl -tag -width Ds\(options)"]
+        for item in items {
+            lines.append(".It \(macro)\(item.term)")
+            lines += sentences(item.lines)
+        }
+        return lines + [".El"]
     }
 
     private var exampleSection: [String] {

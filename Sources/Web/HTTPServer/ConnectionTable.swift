@@ -51,10 +51,13 @@ struct ConnectionTable {
         guard !isShared(address) else { return true }
         let open = connections.values.filter { !$0.isEnding }
         let network = PeerAddress.network(of: address)
-        return [
-            (open.filter { $0.address == address }, limits.connectionsPerAddress),
-            (open.filter { $0.network == network }, limits.connectionsPerNetwork),
-        ].allSatisfy { group, limit in group.count < limit || group.contains { $0.waiting != nil } }
+        return Self.hasRoom(open.filter { $0.address == address }, limits.connectionsPerAddress)
+            && Self.hasRoom(open.filter { $0.network == network }, limits.connectionsPerNetwork)
+    }
+
+    /// Whether there may be one connection more than in a group, or one of the group can end.
+    private static func hasRoom(_ group: [Connection], _ limit: Int) -> Bool {
+        group.count < limit || group.contains { $0.waiting != nil }
     }
 
     /// Handles a new connection.

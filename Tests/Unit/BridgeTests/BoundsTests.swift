@@ -29,7 +29,8 @@ struct BoundsTests {
     func heldGestures() {
         let gestures: [Gesture] = [.doubleTap, .brushIn, .brushOut, .shortCover]
         let chords = (0..<16).map { number in
-            let of = (0..<4).map { gestures[(number >> (2 * ($0 % 2))) % 4] }
+            let (even, odd) = (gestures[number % 4], gestures[number / 4])
+            let of = [even, odd, even, odd]
             return Chord(name: "chord\(number)", of: of, within: .seconds(5), isExclusive: true)
         }
         var progress = ChordProgress(chords)

@@ -25,10 +25,10 @@ struct DocumentationTests {
 
     /// A life of the tag in which everything happens that the article shows.
     private func life() throws -> Scene {
-        let levels = (0..<13).map { step in
-            BatteryHistory.Point(
-                second: UInt32(Scene.beginning.unixMilliseconds / 1_000) - 28_000 * UInt32(13 - step),
-                level: UInt8(100 - step), load: .gesture)
+        let now = UInt32(Scene.beginning.unixMilliseconds / 1_000)
+        let levels = (UInt8(0)..<13).map { step in
+            let age: UInt32 = 28_000 * UInt32(13 - step)
+            return BatteryHistory.Point(second: now - age, level: 100 - step, load: .gesture)
         }
         let scene = Scene(
             tags: [TagEntry(id: .tag003R, serial: "003R", name: "Left sleeve")],

@@ -50,10 +50,11 @@ struct ReflexTests {
         scene.report(.gesture(.doubleTap))
         scene.now = scene.now + .milliseconds(4)
         let lines = scene.answer()
-        #expect(
-            lines.first == "\(Self.result) "
-                + #"{"bridge":"attic","data":{},"error":null,"final":true,"id":"double_tap","status":"ok","#
-                + #""time":"2026-11-20T10:15:02.118Z","took_ms":4}"#)
+        let result = #"""
+            \#(Self.result) {"bridge":"attic","data":{},"error":null,"final":true,"id":"double_tap","status":"ok",\#
+            "time":"2026-11-20T10:15:02.118Z","took_ms":4}
+            """#
+        #expect(lines.first == result)
         #expect(lines.contains { $0.hasPrefix(#"jacquard/tag/003R/led {"brightness":255,"#) })
         let publication = try #require(scene.publications.last { $0.topic == Self.result })
         #expect(publication.kind == .event(lifetime: .seconds(5)))

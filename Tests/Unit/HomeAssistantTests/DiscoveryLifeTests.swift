@@ -64,7 +64,8 @@ struct DiscoveryLifeTests {
         }
         #expect(life.takeDue(at: .seconds(5)) == [.repeatBridge])
         #expect(life.takeDue(at: .seconds(6)) == [.repeatTag(0)])
-        #expect(life.deadline == .seconds(6) + .seconds(2) / 3)
+        let deadline = Duration.seconds(6) + Duration.seconds(2) / 3
+        #expect(life.deadline == deadline)
         #expect(life.takeDue(at: .seconds(7)) == [.repeatBridge])
         #expect(life.takeDue(at: .seconds(8)) == [.repeatTag(0)])
         #expect(life.deadline == nil)

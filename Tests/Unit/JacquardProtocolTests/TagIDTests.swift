@@ -49,12 +49,11 @@ struct TagIDTests {
 
     @Test(
         "an id is one topic level of 1 to 64 bytes",
-        arguments: [("a", true), (String(repeating: "a", count: 64), true)]
-            + [
-                String(repeating: "a", count: 65), String(repeating: "\u{E9}", count: 33), "", "a/b", "+", "a#",
-                "a\u{7F}", "\n",
-            ]
-            .map { ($0, false) } + [(String(repeating: "\u{E9}", count: 32), true), ("a b~", true)])
+        arguments: [
+            ("a", true), (String(repeating: "a", count: 64), true), (String(repeating: "a", count: 65), false),
+            (String(repeating: "\u{E9}", count: 33), false), ("", false), ("a/b", false), ("+", false), ("a#", false),
+            ("a\u{7F}", false), ("\n", false), (String(repeating: "\u{E9}", count: 32), true), ("a b~", true),
+        ] as [(String, Bool)])
     func level(text: String, isID: Bool) {
         #expect((TagID(text)?.text == text) == isID)
     }

@@ -67,7 +67,7 @@ public struct BridgeState: ~Copyable {
     /// nil before ``BridgeEvent/stopping``.
     var shutdown: Shutdown?
 
-    private let inMemory = PassedByAddress()
+    private let passedByAddress = PassedByAddress()
 
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
     public private(set) var deadline: Instant?

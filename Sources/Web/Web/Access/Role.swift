@@ -34,19 +34,14 @@ enum Role: String, CaseIterable, Hashable, Sendable {
     private static let rights: [Role: (readable: [String], writable: [String])] = {
         let base = "base"
         let table = AccessTable(base: base)
-        let pairs = allCases.map { role in
+        var rights: [Role: (readable: [String], writable: [String])] = [:]
+        for role in allCases {
             let rules = table.rules(of: role.access)
+            let readable = rules.filter(\.right.reads).compactMap { TopicPattern.rest(of: $0.filter, below: base) }
             let writable = rules.filter(\.right.writes).compactMap { TopicPattern.rest(of: $0.filter, below: base) }
-            return (
-                role,
-                (
-                    readable: rules.filter(\.right.reads).compactMap { TopicPattern.rest(of: $0.filter, below: base) }
-                        .map(String.init),
-                    writable: writable.contains("#") ? commands : writable.map(String.init)
-                )
-            )
+            rights[role] = (readable.map(String.init), writable.contains("#") ? commands : writable.map(String.init))
         }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        return rights
     }()
 
     /// Whether the role may read a topic, without the base topic.
