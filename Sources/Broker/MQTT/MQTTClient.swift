@@ -35,7 +35,7 @@ public final class MQTTClient {
     /// Whether a lookup has found the nodes.
     private var hasNodes = false
     /// Whether a connection has ended with an unanswered SUBSCRIBE; see `SubscriptionQueue`.
-    private var subscribesCarefully = false
+    private var subscribesCarefully: Bool
     private lazy var pause = Pause()
     private lazy var lookup = PendingLookup()
     private var subscriptionRetries = SubscriptionRetries()
@@ -54,6 +54,7 @@ public final class MQTTClient {
         unboundLog = log
         self.log = log.with(.endpoint, configuration.description)
         planner = SessionPlanner(configuration)
+        subscribesCarefully = configuration.subscribesCarefully
         nameNode()
     }
 
@@ -76,6 +77,8 @@ public final class MQTTClient {
 
     /// The address of the last attempt to connect; nil before the lookup of its name has ended.
     public var lastAddress: String? { addresses.current }
+    /// What the broker has announced on this connection.
+    public var limits: BrokerLimits { connection?.limits ?? BrokerLimits() }
 
     /// Whether acknowledgements of received messages wait while the broker owes one of ours; see
     /// `MQTTConnection.withholdsAcknowledgements`. Lasts until the end of the connection.
@@ -86,6 +89,16 @@ public final class MQTTClient {
             connection.withholdsAcknowledgements = newValue
         }
     }
+
+    /// Whether another client is known to use this client's identifier. The client then takes a lost connection as its work, as if
+    /// the broker had said so (``MQTTError/Code/sessionTakenOver``), and waits longer.
+    public var isIdentifierShared: Bool {
+        get { planner.isIdentifierShared }
+        set { planner.isIdentifierShared = newValue }
+    }
+
+    /// Whether another client with this client's identifier seems to have ended the last connection.
+    public var isContested: Bool { planner.isContested }
 
     /// Connects, and reconnects until ``stop(within:)``. Does nothing if the client is started already.
     public func start() {
@@ -117,6 +130,13 @@ public final class MQTTClient {
         await service?.value
         service = nil
         (isStopping, stopDeadline) = (false, nil)
+    }
+
+    /// Ends the connection without a DISCONNECT, as a crash does: the broker publishes the will.
+    public func abandon() async {
+        isStopping = true
+        connection?.close(.stopped)
+        await stop(within: .zero)
     }
 
     /// Queues a message. All messages of one turn of the loop are written at its end.
@@ -212,7 +232,8 @@ public final class MQTTClient {
             if configuration.nodes.count > 1 || configuration.service != nil {
                 session.node = configuration.at(plan.node).address
             }
-            log.change(.info, "connected to the broker", [(.version, session.version.rawValue)])
+            log.change(
+                planner.isContested ? .debug : .info, "connected to the broker", [(.version, session.version.rawValue)])
             onEvent?(.connected(session))
             if isStopping { connection.finish(within: stopTime - .now) }
             return await end(of: connection)

@@ -1,3 +1,4 @@
+import HomeAssistant
 import JacquardProtocol
 import Testing
 
@@ -244,6 +245,52 @@ struct HealthTests {
         let measurement = HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 1, brokerReconnects: 0)
         scene.handle(.measured(measurement))
         #expect(health(scene).contains(#""problems":[]"#))
+    }
+
+    @Test(
+        "an announcement above the broker's limit is a problem until the next connection, with both sizes and the remedy"
+    )
+    func oversized() {
+        for form in HomeAssistantConfiguration.Form.allCases {
+            let scene = Scene()
+            var configuration = Scene.configuration()
+            configuration.homeAssistant = HomeAssistantConfiguration(form: form)
+            scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+            let topic = "homeassistant/device/jacquard_attic/config"
+            let size = MessageSize(bytes: 7_312, limit: 5_000)
+            scene.handle(.messageRefused(topic: topic, reason: "packet_too_large", size: size))
+            #expect(health(scene).contains("takes at most 5000 bytes, and the message to \(topic) has 7312"))
+            #expect(health(scene).contains("home_assistant: {form: single}") == (form == .device))
+            #expect(health(scene).contains("max_packet_size"))
+            scene.wait(.seconds(3_600))
+            _ = scene.handle(
+                .measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 0)))
+            #expect(health(scene).contains("at most 5000 bytes"))
+            scene.handle(.brokerConnected)
+            #expect(health(scene).contains(#""status":"ok""#))
+        }
+    }
+
+    @Test("an announcement that has ended several connections stays a problem, with its size and the other form")
+    func abandoned() {
+        let scene = Scene()
+        var configuration = Scene.configuration()
+        configuration.homeAssistant = HomeAssistantConfiguration()
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        let topic = "homeassistant/device/jacquard_attic/config"
+        scene.handle(.messagesLost(.init(refused: 1, closing: [topic]), bytes: [topic: 7_312]))
+        #expect(health(scene).contains("receives a message to \(topic) (7312 bytes)"))
+        #expect(health(scene).contains("home_assistant: {form: single}"))
+        scene.wait(.seconds(3_600))
+        scene.handle(
+            .measured(
+                HealthMeasurement(
+                    residentKilobytes: 1, queued: 0, dropped: 1, brokerReconnects: 2,
+                    abandoned: [.init(topic: topic, bytes: 7_312)])))
+        #expect(health(scene).contains("receives a message to \(topic) (7312 bytes)"))
+        scene.handle(
+            .measured(HealthMeasurement(residentKilobytes: 1, queued: 0, dropped: 1, brokerReconnects: 2)))
+        #expect(health(scene).contains(#""status":"ok""#))
     }
 
     @Test("the number of dropped messages is that of the loss, not of the last measurement")

@@ -99,13 +99,13 @@ struct OutboxClosingTests {
         #expect(connection.outbox.connected(at: start).count == 2)
     }
 
-    @Test("a dropped fact is sent again, alone, after a minute, and then after pauses that double up to an hour")
+    @Test("a dropped fact is sent again, alone, after one, two and four minutes, and then only when it changes")
     func retries() {
         var connection = Connection(bad: ["gear bad"], at: start)
         _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
         connection.run()
         var (now, uptime) = (start, 0)
-        for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
+        for minutes in [1, 2, 4] {
             uptime += 1
             let early = now + .seconds(60 * minutes - 1)
             #expect(health(uptime, in: &connection.outbox, at: early).map(\.publication.topic) == ["health"])
@@ -115,7 +115,32 @@ struct OutboxClosingTests {
             connection.outbox.disconnected(isClosedByBroker: true, at: now)
             #expect(acknowledgeAll(connection.outbox.connected(at: now), in: &connection.outbox, at: now) == ["health"])
         }
-        #expect(connection.outbox.takeLosses().closing.count == 9)
+        #expect(connection.outbox.takeLosses().closing.count == 4)
+        #expect(connection.outbox.abandoned == [.init(topic: "gear", bytes: 3)])
+        #expect(health(99, in: &connection.outbox, at: now + .seconds(7_200)).map(\.publication.topic) == ["health"])
+    }
+
+    @Test("a fact that was given up is sent once when it changes, and is a fact like all others if the broker takes it")
+    func changedAfterEndings() throws {
+        var connection = Connection(bad: ["gear bad"], at: start)
+        _ = connection.outbox.submit(.fact("gear", word: "bad"), at: start)
+        connection.run()
+        var now = start
+        for minutes in [1, 2, 4] {
+            now = now + .seconds(60 * minutes)
+            _ = health(minutes, in: &connection.outbox, at: now)
+            connection.outbox.disconnected(isClosedByBroker: true, at: now)
+            _ = acknowledgeAll(connection.outbox.connected(at: now), in: &connection.outbox, at: now)
+        }
+        #expect(connection.outbox.abandoned.map(\.topic) == ["gear"])
+        let other = connection.outbox.submit(.fact("gear", word: "worse"), at: now)
+        #expect(other.map(\.publication.line) == ["gear worse"])
+        connection.outbox.disconnected(isClosedByBroker: true, at: now)
+        _ = acknowledgeAll(connection.outbox.connected(at: now), in: &connection.outbox, at: now)
+        #expect(connection.outbox.abandoned.map(\.topic) == ["gear"])
+        let good = connection.outbox.submit(.fact("gear", word: "good"), at: now)
+        #expect(acknowledgeAll(good, in: &connection.outbox, at: now) == ["gear"])
+        #expect(connection.outbox.abandoned.isEmpty)
     }
 
     @Test("a dropped fact that the broker takes later is a fact like all others")

@@ -135,6 +135,47 @@ struct SessionPlannerTests {
         #expect(consequence.isContested)
     }
 
+    @Test("waits longer each time that another client ends a short connection, until one has lasted")
+    func takenOverRepeatedly() {
+        var planner = Self.planner()
+        let error = MQTTReasonCode(rawValue: 0x8E).error("the broker ends the connection")
+        let pauses = (0..<4).map { _ in
+            planner.accepted(at: start)
+            return planner.ended(with: error, at: start + .seconds(30), random: 0).retryIn
+        }
+        #expect(pauses == [30, 60, 120, 120].map { .seconds($0) })
+        planner.accepted(at: start)
+        #expect(planner.ended(with: error, at: start + .seconds(60), random: 0).retryIn == .seconds(30))
+    }
+
+    @Test("takes a lost connection as the work of another client that is known to use its identifier")
+    func sharedIdentifier() {
+        var planner = Self.planner()
+        planner.isIdentifierShared = true
+        planner.accepted(at: start)
+        let first = planner.ended(with: lost, at: start, random: 0)
+        #expect(first.isContested)
+        #expect(first.retryIn == .seconds(30))
+        planner.accepted(at: start)
+        planner.isIdentifierShared = false
+        #expect(planner.ended(with: lost, at: start, random: 0).retryIn < .seconds(30))
+        // An attempt that fails is no work of another client.
+        planner.isIdentifierShared = true
+        #expect(!planner.ended(with: lost, at: start, random: 0).isContested)
+    }
+
+    @Test("reports another client once a minute, however often it ends the connection")
+    func contestReports() {
+        var planner = Self.planner()
+        planner.isIdentifierShared = true
+        let reported = (0..<200).filter { second in
+            planner.accepted(at: start + .seconds(second))
+            return planner.ended(with: lost, at: start + .seconds(second), random: 0).isNew
+        }
+        #expect(reported == [0, 60, 120, 180])
+        #expect(planner.isContested)
+    }
+
     @Test("lengthens its pauses while connections are short, up to five seconds, and suspects another client")
     func contested() {
         var planner = Self.planner()

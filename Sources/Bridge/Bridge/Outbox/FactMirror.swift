@@ -34,6 +34,8 @@ struct FactMirror: Sendable {
     /// The topics whose facts were in flight when the broker closed a connection: one may be the cause. Almost always
     /// empty; read for every publication.
     private var suspects: Set<ExactText> = []
+    /// How many connections have ended while the topic's fact was alone in flight, or among others. Almost always empty.
+    private var endings: [ExactText: Int] = [:]
     /// The suspects that are sent after all other facts.
     private var postponed: Set<ExactText> = []
     /// How often facts were repeated because their acknowledgements were late. Almost always empty.
@@ -127,6 +129,7 @@ struct FactMirror: Sendable {
 
     private mutating func remove(_ topic: ExactText) {
         guard let known = facts.removeValue(forKey: topic) else { return }
+        if !endings.isEmpty { endings[topic] = nil }
         order[known.place] = nil
         if order.count > 64, order.count > 2 * facts.count { removeGaps() }
     }
@@ -172,6 +175,7 @@ extension FactMirror {
     mutating func clearSuspicion(_ topic: String) -> Bool {
         guard !suspects.isEmpty else { return false }
         suspects.remove(ExactText(topic))
+        endings[ExactText(topic)] = nil
         postponed.remove(ExactText(topic))
         return suspects.isEmpty
     }
@@ -190,10 +194,31 @@ extension FactMirror {
 
     /// Drops the topic's fact after the broker closed two connections because of it. The topic's next fact is suspect
     /// from the start.
-    mutating func drop(_ topic: String) {
-        postponed.remove(ExactText(topic))
-        facts[ExactText(topic)]?.progress = .dropped
+    ///
+    /// - Returns: whether it is sent again after a pause.
+    mutating func drop(_ topic: String) -> Bool {
+        let topic = ExactText(topic)
+        postponed.remove(topic)
+        facts[topic]?.progress = .dropped
+        // Two connections before the first time.
+        endings[topic, default: 1] += 1
+        return !isAbandoned(topic)
     }
+
+    /// The number of connections that a fact may end. It is not sent again before it changes, and then only once.
+    static let maxEndings = 5
+
+    private func isAbandoned(_ topic: ExactText) -> Bool { endings[topic, default: 0] >= Self.maxEndings }
+
+    /// The facts that are not sent again, with their sizes.
+    var abandoned: [(topic: String, bytes: Int)] {
+        guard !endings.isEmpty else { return [] }
+        return endings.keys.filter { isAbandoned($0) && facts[$0]?.progress == .dropped }.sorted()
+            .map { ($0.text, bytes(of: $0.text) ?? 0) }
+    }
+
+    /// The size of a topic's fact; nil if there is none.
+    func bytes(of topic: String) -> Int? { facts[ExactText(topic)]?.payload.count }
 }
 
 // MARK: Facts that the broker may not have stored
@@ -235,7 +260,7 @@ extension FactMirror {
         order.compactMap { topic in
             guard let topic, let progress = facts[topic]?.progress else { return nil }
             let isLate = progress == .published && repetitions[topic, default: 0] > Self.maxRepetitions
-            guard isLate || progress == .dropped else { return nil }
+            guard isLate || (progress == .dropped && !isAbandoned(topic)) else { return nil }
             facts[topic]?.progress = .waiting
             repetitions[topic] = nil
             return topic.text

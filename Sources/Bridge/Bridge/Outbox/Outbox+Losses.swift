@@ -56,3 +56,27 @@ extension Outbox.Dropped {
         commands += losses.commands
     }
 }
+
+extension Outbox {
+    /// A fact that is not published any more because it has ended several connections.
+    public struct AbandonedFact: Hashable, Sendable {
+        /// The topic.
+        public let topic: String
+        /// The size of the payload in bytes.
+        public let bytes: Int
+
+        /// Creates a description.
+        public init(topic: String, bytes: Int) {
+            self.topic = topic
+            self.bytes = bytes
+        }
+    }
+
+    /// The facts that are not published any more.
+    public var abandoned: [AbandonedFact] { facts.abandoned.map { AbandonedFact(topic: $0.topic, bytes: $0.bytes) } }
+
+    /// The sizes of the facts of these topics.
+    public func sizes(of topics: [String]) -> [String: Int] {
+        Dictionary(topics.compactMap { topic in facts.bytes(of: topic).map { (topic, $0) } }) { first, _ in first }
+    }
+}

@@ -10,8 +10,8 @@ public import Time
 /// A publication for which the broker closes the connection would close every later connection as well. Publications
 /// that were in flight when the broker closed a connection are therefore suspects: on the next connection each is sent
 /// alone, with nothing else in flight. If the broker closes the connection again, the one in flight is the cause and is
-/// dropped. All others are delivered. A dropped fact is sent again, alone, after a minute, two minutes, and so on up to an
-/// hour: a cluster that loses a node may have closed both connections for that reason.
+/// dropped. All others are delivered. A dropped fact is sent again, alone, after a minute, two minutes and four minutes: a
+/// cluster that loses a node may have closed the connections for that reason. Then it is only sent when it changes.
 ///
 /// A node of a NATS cluster that loses a node acknowledges a retained message after four seconds without storing it. So a
 /// fact that a node of a cluster acknowledges late is sent again, three times at once, and then after the same pauses.
@@ -54,7 +54,7 @@ public struct Outbox: Sendable {
     private let window: Int
     private let maxResultBytes: Int
     private var receiveMaximum = Int.max
-    private var facts = FactMirror()
+    private(set) var facts = FactMirror()
     private var factRetry = FactRetry()
     /// Whether this connection is to a node of a cluster.
     private var isCluster = false
@@ -293,8 +293,7 @@ extension Outbox {
             return delivery.message
         }
         if delivery.message == nil {
-            facts.drop(delivery.topic)
-            factRetry.plan(at: now)
+            if facts.drop(delivery.topic) { factRetry.plan(at: now) }
         }
         backlog.refused(delivery.topic)
         if let gesture = delivery.message?.publication.gesture { traces.ended(gesture.number, .closing, at: now) }

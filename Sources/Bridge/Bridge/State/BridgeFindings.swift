@@ -12,6 +12,8 @@ struct BridgeFindings {
     /// The indices of the tags to which another bridge is connected.
     private let elsewhere: Set<Int>
     private let strangers: [String]
+    /// Another client that uses the bridge's name.
+    private let contest: Cause?
     private let now: Timestamp
 
     init(of bridge: borrowing BridgeState, at now: Timestamp) {
@@ -25,6 +27,7 @@ struct BridgeFindings {
         for position in bridge.tags.indices where bridge.isConnectedElsewhere(position) { elsewhere.insert(position) }
         self.elsewhere = elsewhere
         strangers = bridge.strangers
+        contest = bridge.isNameContested(at: now) ? bridge.contestCause : nil
         self.now = now
     }
 
@@ -87,6 +90,7 @@ extension BridgeFindings {
     }
 
     private var brokerFinding: Finding {
+        if let contest { return Finding(contest) }
         if let text = problems([.brokerStalled]).first {
             return Finding(.broker, .failed, text, remedies: ["look at the broker's log, or restart the broker"])
         }

@@ -30,8 +30,9 @@ extension BridgeState {
             guard ExactText(instance) != ExactText(configuration.instance) else {
                 peers.received(ownInfo: message.payload)
                 pendingCommands.publishResults { peers.ownClaims($0.text) }
+                let contest = ownInfoReceived(message.payload, at: now)
                 if peers.claimsNothing { shutdown?.isKnown = true }
-                return endOfTagInfo + ringChanged(at: now)
+                return contest + endOfTagInfo + ringChanged(at: now)
             }
             let change = peers.received(
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)

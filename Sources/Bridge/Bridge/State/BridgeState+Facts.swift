@@ -226,11 +226,36 @@ extension BridgeState {
 extension BridgeState {
     mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp) -> [BridgeAction] {
         health.measured(measurement, at: now.instant)
+        let isContested = contest.minutePassed(at: now.instant)
         _ = healthChanged(at: now)
         // Reported once a minute: soon enough to correct forecasts and traces after the time of day was set.
         traceClock = traceClock.checked(at: now)
         let forecasts = tags.indices.flatMap { tags[$0].clockChecked(at: now) }
-        return publish([healthFact(at: now)] + forecasts)
+        return publish([healthFact(at: now)] + (isContested ? [infoFact.reminder] : []) + forecasts)
+    }
+
+    /// Handles the document of this bridge, or of another one with its instance name.
+    mutating func ownInfoReceived(_ info: [UInt8], at now: Timestamp) -> [BridgeAction] {
+        guard shutdown == nil, info.count <= PeerBridges.longestInfo,
+            let other = JSONValue(parsing: info)?["boot"]?.string
+        else { return [] }
+        let isDue = contest.received(isOwn: other == boot, at: now.instant)
+        return other == boot ? [] : publish((isDue ? [infoFact.reminder] : []) + healthChanged(at: now))
+    }
+
+    /// Handles that the broker has ended the connection because of another client with this identifier.
+    mutating func identifierTaken(at now: Timestamp) -> [BridgeAction] {
+        contest.takenOver(at: now.instant)
+        return publish(healthChanged(at: now))
+    }
+
+    /// Whether another client uses the bridge's client identifier or instance name.
+    public func isNameContested(at now: Timestamp) -> Bool { contest.isOngoing(at: now.instant) }
+
+    /// The cause of ``isNameContested(at:)``.
+    var contestCause: Cause {
+        .identifierInUse(
+            clientID: configuration.clientID, instance: configuration.instance, isBridge: contest.isBridge)
     }
 
     /// Handles an event that affects only the bridge's health.
@@ -239,8 +264,8 @@ extension BridgeState {
         return publish(healthChanged(at: now))
     }
 
-    mutating func lost(_ losses: Outbox.Losses, at now: Timestamp) -> [BridgeAction] {
-        health.lost(losses, at: now.instant)
+    mutating func lost(_ losses: Outbox.Losses, bytes: [String: Int], at now: Timestamp) -> [BridgeAction] {
+        health.lost(losses, bytes: bytes, at: now.instant)
         let stats = tags.indices.flatMap { index in
             losses.events[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
         }
@@ -250,7 +275,8 @@ extension BridgeState {
     /// Publishes the health document if the problems have changed.
     mutating func healthChanged(at now: Timestamp) -> [Publication] {
         var problems = Problem.problems(of: stack) + tags.flatMap(\.problems)
-        problems += health.problems(at: now) { tags.contains(serial: $0) }
+        problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
+        if contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
         }

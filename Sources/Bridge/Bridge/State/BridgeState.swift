@@ -36,6 +36,7 @@ public struct BridgeState: ~Copyable {
     /// Announcements that earlier runs may have left, and that are withdrawn if they are retained.
     var formerAnnouncements: Set<String> = []
     var health: HealthMonitor
+    var contest = NameContest()
     var stack = StackFacts()
     var scan = ScanState()
     var recorder: TrafficRecorder
@@ -147,6 +148,9 @@ public struct BridgeState: ~Copyable {
         (topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters).map { ($0, .atLeastOnce) }
     }
 
+    /// The topic of the bridge's document.
+    public var infoTopic: String { topics.info }
+
     /// The will message, which the broker publishes when the connection is lost.
     public var will: Publication { .fact(topics.state, word: "offline") }
 
@@ -217,10 +221,11 @@ extension BridgeState {
         case .message(let message): received(message, at: now)
         case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
         case .subscriptionGranted(let filter): healthEvent(at: now) { $0.granted(subscription: filter) }
-        case .messageRefused(let topic, let reason):
+        case .identifierTaken: identifierTaken(at: now)
+        case .messageRefused(let topic, let reason, let size):
             (topic == topics.log ? log.end() : [])
-                + healthEvent(at: now) { $0.refused(messageTo: topic, reason, at: now.instant) }
-        case .messagesLost(let losses): lost(losses, at: now)
+                + healthEvent(at: now) { $0.refused(messageTo: topic, reason, size, at: now.instant) }
+        case .messagesLost(let losses, let bytes): lost(losses, bytes: bytes, at: now)
         case .logged(let entries, let omitted): publish(log.logged(entries, omitted: omitted, of: tags, at: now))
         case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now)
         case .traffic(let tag, let event): recorder.record(event, of: id(of: tag), at: now)

@@ -59,25 +59,27 @@ struct HealthMonitor: Sendable {
     }
 
     /// Handles a refused message.
-    mutating func refused(messageTo topic: String, _ reason: String, at now: Instant) {
+    mutating func refused(messageTo topic: String, _ reason: String, _ size: MessageSize? = nil, at now: Instant) {
+        if let size { return rejectedTopics.refused(oversized: topic, size) }
         rejectedTopics.refused(messageTo: topic, reason, at: now)
     }
 
     /// Handles lost messages.
-    mutating func lost(_ new: Outbox.Losses, at now: Instant) {
+    mutating func lost(_ new: Outbox.Losses, bytes: [String: Int] = [:], at now: Instant) {
         losses.lost(new, at: now)
         measurement?.dropped = new.totalDropped
-        for topic in new.closing { rejectedTopics.closed(by: topic, at: now) }
+        for topic in new.closing { rejectedTopics.closed(by: topic, bytes[topic], at: now) }
     }
 
     /// Returns the problems of the bridge itself.
     ///
     /// - Parameters:
     ///   - now: the current time.
+    ///   - prefix: Home Assistant's discovery prefix, if announcements have the device form.
     ///   - isKnown: whether there is a tag with a serial.
     /// - Returns: the problems, in any order.
-    func problems(at now: Timestamp, isKnown: (String) -> Bool) -> [Problem] {
-        var problems = rejectedTopics.problems(at: now.instant)
+    func problems(at now: Timestamp, discovery prefix: String? = nil, isKnown: (String) -> Bool) -> [Problem] {
+        var problems = rejectedTopics.problems(at: now.instant, measurement?.abandoned ?? [], discovery: prefix)
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages are queued, and the broker acknowledges none"))
         }

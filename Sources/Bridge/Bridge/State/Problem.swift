@@ -20,6 +20,7 @@ public struct Problem: Hashable, Sendable {
         case eventsDropped = "events_dropped"
         case brokerRefuses = "broker_refuses"
         case brokerStalled = "broker_stalled"
+        case identifierInUse = "client_id_in_use"
         case stateNotSaved = "state_not_saved"
         case stateDamaged = "state_damaged"
         case metricsNotWritten = "metrics_not_written"

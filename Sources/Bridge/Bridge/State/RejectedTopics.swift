@@ -10,7 +10,9 @@ struct RejectedTopics: Sendable {
     private var messages: [ExactText: Instant] = [:]
 
     /// The topic of the latest message for which the broker closed two connections, and when it stops being a problem.
-    private var closing: (topic: String, until: Instant)?
+    private var closing: (topic: String, bytes: Int?, until: Instant)?
+    /// The topics of messages above the size that the broker has announced. They are not published on this connection.
+    private var oversized: [ExactText: MessageSize] = [:]
 
     /// Maximum number of stored topics, and of stored filters.
     static let maxCount = 16
@@ -24,11 +26,19 @@ struct RejectedTopics: Sendable {
     mutating func brokerConnected() {
         subscriptions = []
         messages = [:]
+        oversized = [:]
+    }
+
+    /// Handles a message that is larger than the broker accepts.
+    mutating func refused(oversized topic: String, _ size: MessageSize) {
+        let topic = ExactText(Self.shortened(topic))
+        guard oversized[topic] != nil || oversized.count < Self.maxCount else { return }
+        oversized[topic] = size
     }
 
     /// Handles a message that was dropped because the broker closed two connections.
-    mutating func closed(by topic: String, at now: Instant) {
-        closing = (Self.shortened(topic), now + HealthMonitor.memory)
+    mutating func closed(by topic: String, _ bytes: Int?, at now: Instant) {
+        closing = (Self.shortened(topic), bytes, now + HealthMonitor.memory)
     }
 
     /// Handles a refused subscription.
@@ -50,17 +60,31 @@ struct RejectedTopics: Sendable {
         messages[entry] = now + HealthMonitor.memory
     }
 
-    /// Returns one problem per subscription, and one for all messages, which names the first topic.
-    func problems(at now: Instant) -> [Problem] {
+    /// Returns one problem per subscription, and one for all messages of each kind, which names the first or the largest one.
+    ///
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - abandoned: the facts that are not published any more because they have ended several connections.
+    ///   - prefix: Home Assistant's discovery prefix, if announcements have the device form.
+    /// - Returns: the problems, in any order.
+    func problems(
+        at now: Instant, _ abandoned: [Outbox.AbandonedFact] = [], discovery prefix: String? = nil
+    ) -> [Problem] {
         let remedy = "`jacquard2mqtt doctor` shows the missing rule"
         var problems = subscriptions.map {
             Problem(.brokerRefuses, about: $0.text, "The broker refuses the subscription \($0): \(remedy)")
         }
-        if let closing, now < closing.until {
-            let text =
-                "The broker closes the connection when it receives a message to \(closing.topic), which was dropped"
-            problems.append(
-                Problem(.brokerRefuses, about: "closing", text + ": look at the broker's log and its limits"))
+        let isDeviceForm = { (topic: String) in prefix.map { topic.hasPrefix($0 + "/") } ?? false }
+        let largest = abandoned.max { ($0.bytes, $1.topic) < ($1.bytes, $0.topic) }
+        var ending: (topic: String, bytes: Int?)? = largest.map { (Self.shortened($0.topic), $0.bytes) }
+        if ending == nil, let closing, now < closing.until { ending = (closing.topic, closing.bytes) }
+        if let (topic, bytes) = ending {
+            let cause = Cause.messageEndsConnection(topic, bytes: bytes, isDeviceForm: isDeviceForm(topic))
+            problems.append(Problem(cause, about: "closing"))
+        }
+        if let (topic, size) = oversized.max(by: { ($0.value.bytes, $1.key) < ($1.value.bytes, $0.key) }) {
+            let cause = Cause.messageTooLarge(topic.text, size, isDeviceForm: isDeviceForm(topic.text))
+            problems.append(Problem(cause, about: "size"))
         }
         if let first = messages.filter({ $0.value > now }).keys.min() {
             problems.append(Problem(.brokerRefuses, "The broker refuses messages, such as to \(first): \(remedy)"))

@@ -7,6 +7,8 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public var baseTopic: String
     /// The bridge's name in topics, `[a-z0-9-]{1,32}`.
     public var instance: String
+    /// The bridge's client identifier at the broker.
+    public var clientID: String
     /// The version of the program, such as `0.1.0`.
     public var version: String
     /// The configured tags; for a repeated id, the first entry counts.
@@ -29,6 +31,7 @@ public struct BridgeConfiguration: Equatable, Sendable {
     public init(
         baseTopic: String = "jacquard",
         instance: String,
+        clientID: String? = nil,
         version: String,
         tags: [TagEntry],
         groups: [String: [TagID]] = [:],
@@ -40,6 +43,7 @@ public struct BridgeConfiguration: Equatable, Sendable {
     ) {
         self.baseTopic = baseTopic
         self.instance = instance
+        self.clientID = clientID ?? "jacquard-\(instance)"
         self.version = version
         self.tags = tags
         self.groups = groups
@@ -49,6 +53,9 @@ public struct BridgeConfiguration: Equatable, Sendable {
         self.radios = radios
         self.options = options
     }
+
+    /// Home Assistant's discovery prefix, if announcements have the device form.
+    var deviceFormPrefix: String? { homeAssistant.flatMap { $0.form == .device ? $0.prefix : nil } }
 }
 
 /// A tag of this bridge.

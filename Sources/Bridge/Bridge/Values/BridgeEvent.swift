@@ -83,6 +83,9 @@ public enum BridgeEvent: Equatable, Sendable {
     case brokerConnected
     /// The connection to the broker has ended, or an attempt to connect has failed.
     case brokerDisconnected
+    /// The broker has ended the connection because another client has connected with the bridge's client identifier. Precedes
+    /// ``brokerDisconnected``.
+    case identifierTaken
     /// The protocol level of the broker connection: 5, or 4 for MQTT 3.1.1; and the node, if the broker has several.
     case brokerProtocol(Int, node: String? = nil)
     /// The broker has delivered a message.
@@ -96,7 +99,12 @@ public enum BridgeEvent: Equatable, Sendable {
     /// - Parameters:
     ///   - topic: the topic of the message.
     ///   - reason: the broker's reason, such as `not_authorized`.
-    case messageRefused(topic: String, reason: String)
+    ///   - size: the size of a message that is too large; nil for other reasons.
+    case messageRefused(topic: String, reason: String, size: MessageSize? = nil)
     /// The ``Outbox`` has lost messages (``Outbox/takeLosses()``).
-    case messagesLost(Outbox.Losses)
+    ///
+    /// - Parameters:
+    ///   - losses: the losses.
+    ///   - bytes: the sizes of facts for which the broker has closed connections, by topic.
+    case messagesLost(Outbox.Losses, bytes: [String: Int] = [:])
 }

@@ -16,11 +16,14 @@ public struct HealthMeasurement: Equatable, Sendable {
     public var gestureDurations: DurationHistogram
     /// The files that currently cannot be written.
     public var unwritable: [UnwritableFile]
+    /// The facts that are not published any more because they have ended several connections.
+    public var abandoned: [Outbox.AbandonedFact]
 
     /// Creates a measurement.
     public init(
         residentKilobytes: Int, queued: Int, dropped: Int, acknowledged: Int = 0, isBrokerConnected: Bool = true,
-        brokerReconnects: Int, gestureDurations: DurationHistogram = .gestures, unwritable: [UnwritableFile] = []
+        brokerReconnects: Int, gestureDurations: DurationHistogram = .gestures, unwritable: [UnwritableFile] = [],
+        abandoned: [Outbox.AbandonedFact] = []
     ) {
         self.residentKilobytes = residentKilobytes
         self.queued = queued
@@ -30,6 +33,7 @@ public struct HealthMeasurement: Equatable, Sendable {
         self.brokerReconnects = brokerReconnects
         self.gestureDurations = gestureDurations
         self.unwritable = unwritable
+        self.abandoned = abandoned
     }
 }
 

@@ -97,7 +97,9 @@ package struct BrokerLinkOutcome: Sendable {
 /// A signal that a link has received.
 package enum BrokerLinkSignal: Sendable {
     /// The broker has accepted the connection. Values that it has not sent are nil.
-    case accepted(isSessionPresent: Bool, keepAlive: UInt16?, receiveMaximum: UInt16?)
+    case accepted(
+        isSessionPresent: Bool, keepAlive: UInt16?, receiveMaximum: UInt16?,
+        limits: BrokerLimits = BrokerLimits())
     /// A message.
     case message(MQTTMessage)
     /// A published message was acknowledged, or one of QoS 0 was written.

@@ -55,7 +55,8 @@ extension MosquittoInstance {
             .accepted(
                 isSessionPresent: flags & 1 != 0, keepAlive: properties.shortNumber(MQTT_PROP_SERVER_KEEP_ALIVE),
                 // 0 is forbidden.
-                receiveMaximum: properties.shortNumber(MQTT_PROP_RECEIVE_MAXIMUM).map { max(1, $0) }))
+                receiveMaximum: properties.shortNumber(MQTT_PROP_RECEIVE_MAXIMUM).map { max(1, $0) },
+                limits: BrokerLimits(properties)))
     }
 
     /// The reason is a code of the broker or a status of the library; their numbers do not meet.
@@ -72,6 +73,16 @@ extension MosquittoInstance {
 
     private static func of(_ context: UnsafeMutableRawPointer) -> MosquittoInstance {
         Unmanaged.fromOpaque(context).takeUnretainedValue()
+    }
+}
+
+extension BrokerLimits {
+    fileprivate init(_ properties: ReceivedProperties) {
+        self.init()
+        maximumPacketSize = properties.number(MQTT_PROP_MAXIMUM_PACKET_SIZE).map { Int($0) }
+        if let qos = properties.byte(MQTT_PROP_MAXIMUM_QOS) { maximumQoS = Int(qos) }
+        if let flag = properties.byte(MQTT_PROP_RETAIN_AVAILABLE) { isRetainAvailable = flag != 0 }
+        if let flag = properties.byte(MQTT_PROP_WILDCARD_SUB_AVAILABLE) { hasWildcards = flag != 0 }
     }
 }
 

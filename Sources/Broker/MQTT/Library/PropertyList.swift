@@ -48,6 +48,11 @@ struct ReceivedProperties {
         return mosquitto_property_read_int32(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
     }
 
+    func byte(_ identifier: mqtt5_property) -> UInt8? {
+        var value: UInt8 = 0
+        return mosquitto_property_read_byte(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
+    }
+
     func shortNumber(_ identifier: mqtt5_property) -> UInt16? {
         var value: UInt16 = 0
         return mosquitto_property_read_int16(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value

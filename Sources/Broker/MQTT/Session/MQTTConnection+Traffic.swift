@@ -14,8 +14,21 @@ extension MQTTConnection {
             throw MQTTError(.backlogFull, "\(Self.backlogLimit) messages wait for their acknowledgement")
         }
         if phase == .active, subscriptions.holdsMessages { return subscriptions.hold(message, ticket) }
-        outstanding.published(try instance.publish(message, version), ticket: ticket)
+        outstanding.published(try send(message), ticket: ticket)
         planFlush()
+    }
+
+    /// Passes a message to the library, which knows the limits, but says nothing about them.
+    private func send(_ message: MQTTMessage) throws(MQTTError) -> CInt {
+        do throws(MQTTError) {
+            return try instance.publish(message, version)
+        } catch {
+            guard error.code == .packetTooLarge, let limit = limits.maximumPacketSize else { throw error }
+            throw MQTTError(
+                .packetTooLarge,
+                "the broker takes at most \(limit) bytes, and the message has \(message.payload.count)",
+                underlying: error.underlying)
+        }
     }
 
     /// Queues a subscription; see ``SubscriptionQueue``.
@@ -54,7 +67,7 @@ extension MQTTConnection {
     func sendHeld(_ messages: [SubscriptionQueue.HeldMessage]) {
         for held in messages {
             do throws(MQTTError) {
-                outstanding.published(try instance.publish(held.message, version), ticket: held.ticket)
+                outstanding.published(try send(held.message), ticket: held.ticket)
             } catch {
                 deliver(.unsendable(ticket: held.ticket, error))
             }
@@ -130,7 +143,8 @@ extension MQTTConnection {
 
     private func handle(_ signal: BrokerLinkSignal) {
         switch signal {
-        case .accepted(let isSessionPresent, let keepAlive, let receiveMaximum):
+        case .accepted(let isSessionPresent, let keepAlive, let receiveMaximum, let limits):
+            self.limits = limits
             accepted(isSessionPresent: isSessionPresent, keepAlive: keepAlive, receiveMaximum: receiveMaximum)
         case .message(let message): deliver(.message(message))
         case .published(let identifier, let reason):

@@ -49,6 +49,8 @@ final class MQTTConnection {
     private(set) var hasEndedSubscribing = false
     var keepAlive: KeepAlive?
     var isFlushing = false
+    /// What the broker has announced.
+    var limits = BrokerLimits()
     /// The number of unacknowledged QoS 1 messages that the broker accepts.
     private(set) var receiveMaximum = Int(UInt16.max)
 
@@ -176,7 +178,8 @@ final class MQTTConnection {
         if isDiscardOnly { limit.arm(at: deadline) } else { limit.disarm() }
         instance.stopListeningToLog()
         startKeepAlive(seconds: brokersKeepAlive.map(Int.init) ?? Int(configuration.keepAliveSeconds))
-        answer?.resume(returning: .success(MQTTSession(version: version, isSessionPresent: isSessionPresent)))
+        answer?.resume(
+            returning: .success(MQTTSession(version: version, isSessionPresent: isSessionPresent, limits: limits)))
         answer = nil
         if isDiscardOnly { leave() }
     }

@@ -53,6 +53,15 @@ struct SessionPlanner {
     private var condition: MQTTError.Code?
     private var failures = 0
     private var shortConnections = 0
+    /// Whether another client is known to use this client's identifier: each lost connection is taken as its work, because not
+    /// every broker tells the reason.
+    var isIdentifierShared = false
+    /// How many connections another client has ended, since one that has lasted.
+    private var takeovers = 0
+    /// When the use of the identifier by another client was reported.
+    private var reportedContest: Instant?
+    /// Whether the last connection was ended by another client, as it seems.
+    private(set) var isContested = false
     /// How many attempts the broker took and did not answer. A broker that hangs for a while may open their sessions
     /// later, each of which takes over the session of the client's own connection.
     private var unanswered = 0
@@ -67,6 +76,8 @@ struct SessionPlanner {
 
     /// A connection that lasts this long resets the pauses.
     static let lasting = Duration.seconds(60)
+    /// The pause between two reports of another client with this client's identifier.
+    static let contestReport = Duration.seconds(60)
     /// A connection that lasts this long begins a new round of the nodes: after it, the next node is tried at once.
     static let useful = Duration.seconds(10)
     /// The largest number of unanswered attempts that are counted.
@@ -134,8 +145,8 @@ struct SessionPlanner {
     /// The pauses go on growing after a connection of less than a minute: otherwise a broker that closes its clients'
     /// connections, or a second client with the same identifier, would cause two connections a second without end. The
     /// limit of the first two minutes of an outage holds for them too. Another client that has taken the session over
-    /// is no outage: it keeps the broker for the longest pause. It is no other client as long as earlier attempts of
-    /// this one may have done it.
+    /// is no outage: it keeps the broker for the longest pause, then for twice and four times that. It is no other client
+    /// as long as earlier attempts of this one may have done it.
     ///
     /// Another version is tried at once at the same node, but only once for each pause or node. Then the next node is
     /// tried at once, until each of them has failed.
@@ -147,18 +158,29 @@ struct SessionPlanner {
         with error: MQTTError, at now: Instant, random: Double, hasUntriedAddress: Bool = false
     ) -> Consequence {
         defer { condition = error.code }
-        let isTakenOver = error.code == .sessionTakenOver && unanswered == 0
+        let isTakenOver = isTakenOver(error)
         let hasSwitched = noteEnd(error, now, hasUntriedAddress)
-        let next = next(after: error, hasSwitched)
+        let next = next(after: error, hasSwitched, isTakenOver: isTakenOver)
         // The nodes may be other ones by then.
         if next == nil { needsLookup = hasService }
         let pause = next == nil ? pause(isTakenOver: isTakenOver, at: now, random) : .zero
         if outageSince == nil { outageSince = now }
+        isContested = isTakenOver || (error.code == .connectionLost && shortConnections >= 3)
         return Consequence(
-            retryIn: pause, newVersion: hasSwitched ? choice.version : nil, isNew: condition != error.code,
-            failures: failures,
-            isContested: isTakenOver || (error.code == .connectionLost && shortConnections >= 3),
-            isFailover: next == .node)
+            retryIn: pause, newVersion: hasSwitched ? choice.version : nil,
+            isNew: isContested ? isContestNew(at: now) : condition != error.code, failures: failures,
+            isContested: isContested, isFailover: next == .node)
+    }
+
+    private func isTakenOver(_ error: MQTTError) -> Bool {
+        guard connectedSince != nil, unanswered == 0 else { return false }
+        return error.code == .sessionTakenOver || (isIdentifierShared && error.code == .connectionLost)
+    }
+
+    private mutating func isContestNew(at now: Instant) -> Bool {
+        if let reportedContest, now - reportedContest < Self.contestReport { return false }
+        reportedContest = now
+        return true
     }
 
     /// - Returns: whether the version has changed.
@@ -171,7 +193,10 @@ struct SessionPlanner {
         }
         choice.connectionEnded()
         let hasLasted = now - since >= Self.lasting
-        if hasLasted { delay.reset() }
+        if hasLasted {
+            delay.reset()
+            takeovers = 0
+        }
         unanswered = hasLasted ? 0 : max(0, unanswered - (error.code == .sessionTakenOver ? 1 : 0))
         if now - since >= Self.useful { nodes.restart() }
         // MQTT 3.1.1 cannot report a session that was taken over, and mosquitto 2.0 closes the connection without a
@@ -201,17 +226,20 @@ struct SessionPlanner {
     }
 
     /// - Returns: what the next attempt tries at once; nil if it comes after a pause.
-    private mutating func next(after error: MQTTError, _ hasSwitched: Bool) -> Immediate? {
+    private mutating func next(after error: MQTTError, _ hasSwitched: Bool, isTakenOver: Bool) -> Immediate? {
         let triesVersion = hasSwitched && !wasImmediate && error.code != .sessionTakenOver
         wasImmediate = triesVersion
         if triesVersion { return .version }
         // The client that took the session over keeps the broker.
-        guard error.code != .sessionTakenOver else { return nil }
+        guard error.code != .sessionTakenOver, !isTakenOver else { return nil }
         return nodes.advance(isNodeFailure: error.isNodeFailure) ? .node : nil
     }
 
     private mutating func pause(isTakenOver: Bool, at now: Instant, _ random: Double) -> Duration {
-        if isTakenOver { return delay.longestPause() }
+        if isTakenOver {
+            takeovers = min(takeovers + 1, 3)
+            return delay.longestPause() * (1 << (takeovers - 1))
+        }
         let isEarly = now - (outageSince ?? now) < Self.earlyOutage
         return delay.next(random: random, atMost: isEarly ? Self.earlyPause : nil)
     }

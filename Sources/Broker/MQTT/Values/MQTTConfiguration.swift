@@ -68,6 +68,9 @@ public struct MQTTConfiguration: Sendable {
     public var sessionExpiry = Duration.seconds(30)
     /// The message that the broker publishes when the connection breaks: topic, payload, QoS and retain flag.
     public var will: MQTTMessage?
+    /// Whether each SUBSCRIBE has one filter from the first connection on; otherwise only after a connection that has ended with
+    /// an unanswered SUBSCRIBE.
+    public var subscribesCarefully = false
     /// How long TCP, TLS and the broker's answer may take together.
     public var connectDeadline = Duration.seconds(10)
     /// Shortest pause between two attempts.

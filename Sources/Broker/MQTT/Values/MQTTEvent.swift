@@ -16,12 +16,17 @@ public struct MQTTSession: Sendable, Hashable {
     public let isSessionPresent: Bool
     /// The connected node of a broker with several; nil if only one address is configured.
     public var node: MQTTAddress?
+    /// What the broker has announced.
+    public var limits: BrokerLimits
 
     /// Creates a session description.
-    public init(version: MQTTVersion, isSessionPresent: Bool, node: MQTTAddress? = nil) {
+    public init(
+        version: MQTTVersion, isSessionPresent: Bool, node: MQTTAddress? = nil, limits: BrokerLimits = BrokerLimits()
+    ) {
         self.version = version
         self.isSessionPresent = isSessionPresent
         self.node = node
+        self.limits = limits
     }
 }
 

@@ -20,6 +20,7 @@ extension BridgeService {
         case .connected(let session): connected(session)
         case .disconnected(let error, _):
             outbox.disconnected(isClosedByBroker: error.mayBeCausedByMessage, at: .now)
+            if client.isContested, error.code == .sessionTakenOver { handle(.identifierTaken) }
             handle(.brokerDisconnected)
         case .rejected(let ticket, let error): rejected(ticket, error)
         case .subscriptionGranted(let filter): handle(.subscriptionGranted(filter: filter.description))
@@ -58,6 +59,8 @@ extension BridgeService {
         // Only commands have results, which wait for the broker.
         if outbox.intake == .closed, bridge.isCommand(message.topic), !outbox.takesCommand() { return }
         handle(.message(message))
+        // The documents of this instance show whether another bridge has its name.
+        if message.topic == bridge.infoTopic { client.isIdentifierShared = bridge.isNameContested(at: .now) }
     }
 
     /// Without a connection this does nothing; the next connection makes all subscriptions.
@@ -78,23 +81,30 @@ extension BridgeService {
         let (ticket, topic) = (delivery.ticket, delivery.publication.topic)
         // A delivery of QoS 0 has no ticket, and is always to a topic of the bridge.
         let isChosenByRequester = ticket.flatMap { outbox.destination(of: $0) }?.isChosenByRequester ?? false
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.drop(ticket, topic, isChosenByRequester, error) }
+        let bytes = delivery.publication.payload.count
+        EventLoop.shared.atEndOfTurn { [weak self] in self?.drop(ticket, topic, isChosenByRequester, error, bytes) }
     }
 
     /// Handles a message that the broker acknowledged with a failure. It is not sent again.
     private func rejected(_ ticket: UInt64, _ error: MQTTError) {
         guard let (topic, isChosenByRequester) = outbox.destination(of: ticket) else { return }
-        drop(ticket, topic, isChosenByRequester, error)
+        drop(ticket, topic, isChosenByRequester, error, outbox.sizes(of: [topic])[topic])
     }
 
     /// Logs a warning for each topic of the bridge. A response topic chosen by a sender may be forbidden without one.
-    private func drop(_ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError) {
+    private func drop(
+        _ ticket: UInt64?, _ topic: String, _ isChosenByRequester: Bool, _ error: MQTTError, _ bytes: Int?
+    ) {
         send { $0.refused(ticket, reason: error.reason, at: .now) }
         report(outbox.takeLosses())
         let variables: [Logger.Metadata] = [(.topic, topic.shortened), (.error, error.description)]
         guard !isChosenByRequester else { return log.debug("the broker refuses a response", variables) }
         log.warning("the broker refuses a message", variables)
-        handle(.messageRefused(topic: topic, reason: error.code.name))
+        let size = error.code == .packetTooLarge ? bytes : nil
+        let limit = client.limits.maximumPacketSize
+        handle(
+            .messageRefused(
+                topic: topic, reason: error.code.name, size: size.map { MessageSize(bytes: $0, limit: limit) }))
     }
 
     private func acknowledged(_ ticket: UInt64, _ reason: UInt8) {

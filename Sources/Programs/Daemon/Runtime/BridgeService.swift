@@ -242,7 +242,7 @@ final class BridgeService {
             isBrokerConnected: client.isConnected,
             brokerReconnects: max(0, reconnects),
             gestureDurations: outbox.gestureDurations,
-            unwritable: [store.failure, metrics.failure].compactMap(\.self))
+            unwritable: [store.failure, metrics.failure].compactMap(\.self), abandoned: outbox.abandoned)
     }
 
     /// Reports a measurement between two regular ones: a file cannot be written or can be again, or there is a new connection
@@ -253,6 +253,7 @@ final class BridgeService {
 
     private func measure() {
         updateHealth()
+        client.isIdentifierShared = bridge.isNameContested(at: .now)
         report(outbox.takeLosses())
         healthTimer.arm(at: .now + Self.healthInterval, accuracy: .seconds(5))
     }
@@ -267,6 +268,6 @@ final class BridgeService {
         if lost > 0 {
             log.warning("events or results were dropped; the broker did not take them in time", [(.count, "\(lost)")])
         }
-        handle(.messagesLost(losses))
+        handle(.messagesLost(losses, bytes: outbox.sizes(of: losses.closing)))
     }
 }

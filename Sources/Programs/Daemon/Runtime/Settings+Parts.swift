@@ -24,6 +24,7 @@ extension Settings {
         BridgeConfiguration(
             baseTopic: mqtt.baseTopic,
             instance: instance,
+            clientID: mqtt.clientID,
             version: Version.current,
             tags: knownTags.map(\.entry),
             groups: tagsOfGroups,
