@@ -1,4 +1,5 @@
 public import Bridge
+import HomeAssistant
 public import JacquardProtocol
 import Text
 
@@ -62,6 +63,11 @@ public struct Settings: Hashable, Sendable {
     }
 }
 
+extension Settings.HomeAssistant {
+    /// Whether there is one announcement for each device, not one for each entity.
+    public var announcesDevices: Bool { form == .device }
+}
+
 extension Settings {
     /// The tags of each group.
     public var tagsOfGroups: [String: [TagID]] {
@@ -77,6 +83,10 @@ extension Settings {
         }
         if mqtt.password != nil, mqtt.username == nil {
             notices.append("mqtt.password is set without mqtt.username: a broker that speaks 3.1.1 never sees it")
+        }
+        let dotted = [("mqtt.base_topic", mqtt.baseTopic), ("home_assistant.prefix", homeAssistant.prefix)]
+        for (key, topic) in dotted where topic.utf8.contains(UInt8(ascii: ".")) {
+            notices.append("\(key): \(topic) has a dot, which RabbitMQ turns into a slash: there it cannot work")
         }
         if tags.isEmpty {
             notices.append("tags is empty: only tags that were paired by command are connected")

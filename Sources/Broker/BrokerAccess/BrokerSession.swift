@@ -44,16 +44,27 @@ public final class BrokerSession {
     public private(set) var version = MQTTVersion.v5
 
     /// Creates a session with the broker of a configuration.
-    public init(_ configuration: Settings, log: Logger) {
+    ///
+    /// - Parameters:
+    ///   - configuration: the broker and the topics.
+    ///   - will: the will; nil: none.
+    ///   - isCareful: whether each SUBSCRIBE has one filter, so that one that ends the connection is named.
+    ///   - log: the logger.
+    public init(_ configuration: Settings, will: MQTTMessage? = nil, isCareful: Bool = false, log: Logger) {
         let name = "jacquard-client-" + String(UInt64.random(in: .min ... .max), radix: 36)
         topics = BridgeTopics(configuration)
         answers = topics.answers(to: name)
         var settings = MQTTConfiguration(configuration, identifier: name)
         settings.sessionExpiry = .zero
+        settings.will = will
+        settings.subscribesCarefully = isCareful
         settings.connectDeadline = settings.nodes.count > 1 ? Self.patience / 2 : Self.patience
         broker = settings.description
         client = MQTTClient(configuration: settings, log: log)
     }
+
+    /// What the broker has announced.
+    public var limits: BrokerLimits { client.limits }
 
     /// Connects.
     ///
@@ -142,8 +153,12 @@ public final class BrokerSession {
     /// - Returns: the ticket that identifies the broker's answer. Without a connection there is no answer.
     public func send(_ message: MQTTMessage) -> UInt64 {
         lastTicket += 1
-        // Fails only without a connection, which the signal `lost` reports.
-        try? client.publish(message, ticket: lastTicket)
+        do throws(MQTTError) {
+            try client.publish(message, ticket: lastTicket)
+        } catch {
+            // The signal `lost` reports a missing connection.
+            if error.code != .notConnected { mailbox.put(.refused(lastTicket, error)) }
+        }
         return lastTicket
     }
 
@@ -194,6 +209,12 @@ public final class BrokerSession {
     public func close(within limit: Duration = .seconds(1)) async {
         client.onEvent = nil
         await client.stop(within: limit)
+    }
+
+    /// Ends the connection without telling the broker, which then publishes the will.
+    public func abandon() async {
+        client.onEvent = nil
+        await client.abandon()
     }
 
     private func brokerReported(_ event: MQTTEvent) {

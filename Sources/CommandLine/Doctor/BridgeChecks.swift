@@ -7,26 +7,55 @@ import Text
 /// Checks that the broker's access control list allows the bridge's topics.
 enum BrokerPermissionsCheck {
     /// Reports forbidden topics, and the rules that would allow them.
-    static func finding(_ trials: [TopicTrial]) -> Finding {
+    ///
+    /// - Parameters:
+    ///   - trials: the tested topics.
+    ///   - baseTopic: the first part of the bridge's topics.
+    /// - Returns: the finding. Rules are named if the broker has refused something, or delivers only some of the topics.
+    static func finding(_ trials: [TopicTrial], baseTopic: String = "") -> Finding {
         guard !trials.isEmpty else {
-            return Finding(.brokerPermissions, .skipped, "the broker could not be reached or does not accept the login")
+            return Finding(.brokerPermissions, .skipped, "the broker could not be reached, or does not accept messages")
         }
-        let forbidden = trials.filter { $0.outcome != .returned }
-        guard !forbidden.isEmpty else {
+        let bad = trials.filter { $0.outcome != .returned }
+        guard !bad.isEmpty else {
             return Finding(.brokerPermissions, .ok, "the bridge may publish and subscribe its topics")
         }
-        let words = forbidden.map { "\($0.topic) (\(reason($0.outcome)))" }.joined(separator: ", ")
+        let refused = bad.filter { if case .refused = $0.outcome { true } else { false } }
+        let altered = bad.contains { if case .altered = $0.outcome { true } else { false } }
+        var remedies: [String] = []
+        if !refused.isEmpty {
+            remedies = ["allow it in the broker's access list; in mosquitto's acl_file, below the user:"]
+            remedies += refused.map { "topic readwrite \($0.rule)" }
+            remedies.append("sudo systemctl reload mosquitto")
+        }
+        if altered {
+            let isDotted = baseTopic.utf8.contains(UInt8(ascii: "."))
+            remedies.append(
+                isDotted
+                    ? "set mqtt.base_topic to one without a dot instead of \(baseTopic): RabbitMQ turns dots into slashes"
+                    : "the broker changes topics: look at its configuration")
+        }
+        let lost = bad.filter { $0.outcome == .swallowed }
+        if !lost.isEmpty {
+            remedies.append("look at the broker's log: an access list may drop messages without an error")
+            // MQTT 3.1.1 has no refusal. The broker delivers other topics, so a list is likely.
+            if bad.count < trials.count {
+                remedies += ["if it has one, it needs:"] + lost.map { "topic readwrite \($0.rule)" }
+            }
+        }
         return Finding(
-            .brokerPermissions, .failed, "the broker does not let the bridge use \(words)",
-            remedies: ["add to the file of acl_file in /etc/mosquitto/mosquitto.conf, below the user:"]
-                + forbidden.map { "topic readwrite \($0.rule)" } + ["sudo systemctl reload mosquitto"])
+            .brokerPermissions, .failed, bad.map { $0.words }.joined(separator: "; "), remedies: remedies)
     }
+}
 
-    private static func reason(_ outcome: TopicTrial.Outcome) -> String {
+extension TopicTrial {
+    /// What was sent, and what came.
+    fileprivate var words: String {
         switch outcome {
         case .pending, .returned: ""
-        case .refused(let reason): reason.asWords
-        case .swallowed: "it does not come back"
+        case .refused(let reason): "the broker does not let the bridge use \(topic) (\(reason.asWords))"
+        case .altered(let other): "sent to \(topic), and came as \(DisplayText.escaped(other))"
+        case .swallowed: "sent to \(topic), and nothing came"
         }
     }
 }
@@ -78,6 +107,7 @@ enum BridgeCheck {
         guard case .accepted = facts.contact else {
             return Finding(.bridge, .skipped, "the broker could not be reached or does not accept the login")
         }
+        if let finding = reported(facts) { return finding }
         let since = facts.bridgeInfo?["started"]?.string.map { " since \($0)" } ?? ""
         switch (facts.bridgeState == "online", isRunningHere) {
         case (true, true): return Finding(.bridge, .ok, "\(instance) is online\(since)")
@@ -94,6 +124,27 @@ enum BridgeCheck {
                 .bridge, .warning, "a bridge runs on this machine, but is not online as \(instance)",
                 remedies: ["sudo journalctl -u jacquard2mqtt -n 50", "compare its --config with the one used here"])
         }
+    }
+}
+
+extension BridgeCheck {
+    /// The problems with the broker that the bridge has reported in its health; nil if there are none, or if it is offline.
+    private static func reported(_ facts: BrokerFacts) -> Finding? {
+        let codes = [Problem.Code.identifierInUse, .brokerRefuses].map { JSONValue.string($0.rawValue) }
+        let problems = (facts.bridgeHealth?["problems"]?.elements ?? []).filter { problem in
+            problem["code"].map(codes.contains) ?? false
+        }
+        let isContested = problems.contains { $0["code"] == codes[0] }
+        // While two bridges take the connection from each other, the state says little.
+        guard !problems.isEmpty, isContested || facts.bridgeState == "online" else { return nil }
+        let texts = problems.sorted { $0["code"] == codes[0] && $1["code"] != codes[0] }.compactMap {
+            $0["text"]?.string
+        }
+        return Finding(
+            .bridge, .failed, "the bridge reports: " + texts.joined(separator: "; "),
+            remedies: isContested
+                ? ["give one of the two another instance, and another mqtt.client_id if it is set"]
+                : ["sudo journalctl -u jacquard2mqtt -n 50"])
     }
 }
 

@@ -127,12 +127,21 @@ struct NodeContact: Hashable, Sendable {
 /// Checks that the broker answers at its address.
 enum BrokerReachCheck {
     /// Reports host, port and the error. For a broker with several nodes, each of them is reported.
-    static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact, nodes: [NodeContact] = []) -> Finding {
+    ///
+    /// - Parameters:
+    ///   - mqtt: the configuration.
+    ///   - contact: the outcome of the connection.
+    ///   - nodes: those of each node, if there are several.
+    ///   - brokers: the brokers that are installed on this machine.
+    /// - Returns: the finding.
+    static func finding(
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, nodes: [NodeContact] = [], brokers: [InstalledBroker] = []
+    ) -> Finding {
         let failed = nodes.filter { $0.contact.failedStage != nil }
         let answering = nodes.filter { $0.contact.failedStage == nil }.map(\.address).joined(separator: ", ")
         let failures = failed.map { "\($0.address) (\($0.contact.failureText))" }.joined(separator: ", ")
         switch (nodes.isEmpty, failed.isEmpty, answering.isEmpty) {
-        case (true, _, _): return finding(mqtt, contact)
+        case (true, _, _): return finding(mqtt, contact, brokers)
         case (_, true, _): return Finding(.brokerReach, .ok, "each node answers: \(answering)")
         case (_, _, true):
             return Finding(
@@ -145,27 +154,43 @@ enum BrokerReachCheck {
         }
     }
 
-    private static func finding(_ mqtt: Settings.MQTT, _ contact: BrokerContact) -> Finding {
+    private static func finding(
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker]
+    ) -> Finding {
         let place = "\(mqtt.host), port \(mqtt.port)"
         return contact.finding(
             .brokerReach, .reach,
             passed: Finding(.brokerReach, .ok, "answers at \(place)"),
             failed: Finding(
-                .brokerReach, .failed, "no connection to \(place): \(contact.failureText)", remedies: remedies(mqtt)))
+                .brokerReach, .failed, "no connection to \(place): \(contact.failureText)",
+                remedies: remedies(mqtt, contact, brokers)))
     }
 
-    private static func remedies(_ mqtt: Settings.MQTT) -> [String] {
+    private static func remedies(
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker]
+    ) -> [String] {
         let port = "check mqtt.port: a listener without encryption cannot be spoken to with it"
-        return (mqtt.tls == nil ? [] : [port]) + placeRemedies(mqtt)
+        return (mqtt.tls == nil ? [] : [port]) + placeRemedies(mqtt, contact, brokers)
     }
 
-    private static func placeRemedies(_ mqtt: Settings.MQTT) -> [String] {
-        mqtt.isOnThisMachine
-            ? ["sudo apt install mosquitto", "sudo systemctl enable --now mosquitto"]
-            : [
+    private static func placeRemedies(
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker]
+    ) -> [String] {
+        guard mqtt.isOnThisMachine else {
+            return [
                 "nc -vz \(mqtt.host) \(mqtt.port)",
                 "check mqtt.host and mqtt.port, and the broker's listener and firewall",
             ]
+        }
+        guard case .failed(MQTTError.Code.unreachable.name, _) = contact else {
+            return ["sudo ss -ltnp 'sport = :\(mqtt.port)'", "look at the log of the program that has this port"]
+        }
+        guard !brokers.isEmpty else {
+            return ["sudo apt install mosquitto", "sudo systemctl enable --now mosquitto"]
+        }
+        return brokers.flatMap(\.remedies) + [
+            "check mqtt.port, and the port on which the broker listens: sudo ss -ltnp"
+        ]
     }
 }
 

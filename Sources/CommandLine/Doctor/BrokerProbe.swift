@@ -14,6 +14,8 @@ struct BrokerFacts: Hashable, Sendable {
     var contact: BrokerContact
     /// The tested topics; empty without a connection.
     var permissions: [TopicTrial] = []
+    /// What the broker offers; nil without a connection.
+    var abilities: BrokerAbilities?
     /// The retained `G/state`.
     var bridgeState: String?
     /// The retained `G/info`.
@@ -34,7 +36,9 @@ struct TopicTrial: Hashable, Sendable {
         case returned
         /// The broker rejected it, with this reason.
         case refused(String)
-        /// The broker accepted it, but did not deliver it: publishing or subscribing is forbidden without an error.
+        /// The message came with this topic.
+        case altered(String)
+        /// The broker accepted the message, but did not deliver it.
         case swallowed
     }
 
@@ -42,6 +46,8 @@ struct TopicTrial: Hashable, Sendable {
     let topic: String
     /// The topic filter that an access control list needs to allow it.
     let rule: String
+    /// Whether it is a topic of clients, which other trials use.
+    var isOfClients = false
     /// The outcome.
     var outcome = Outcome.pending
 }
@@ -76,7 +82,12 @@ struct BrokerProbe: Sendable {
         let session = BrokerSession(configuration, log: log)
         let contact = await session.connect()
         var facts = BrokerFacts(contact: configuration.mqtt.tls == nil ? contact : contact.ofEncryption)
-        if case .accepted = contact { await read(session, &facts) }
+        if case .accepted = contact {
+            let abilities = await BrokerAbilityTrials(configuration: configuration, log: log).run(session.limits)
+            facts.abilities = abilities
+            // The rest needs QoS 1.
+            if abilities.takesMessages { await read(session, &facts) }
+        }
         await session.close()
         return facts
     }
@@ -110,7 +121,7 @@ struct BrokerProbe: Sendable {
         var trials = [
             TopicTrial(topic: topics.response("doctor"), rule: topics.everythingOfBridge),
             TopicTrial(topic: topics.tag("doctor", "probe/result"), rule: topics.everything(of: nil)),
-            TopicTrial(topic: topics.answers(to: "doctor"), rule: topics.everythingOfClients),
+            TopicTrial(topic: topics.answers(to: "doctor"), rule: topics.everythingOfClients, isOfClients: true),
         ]
         if !isBridgeOnline {
             trials.append(TopicTrial(topic: topics.tag("doctor", "probe/set"), rule: topics.tag("+", "+/set")))
@@ -148,18 +159,23 @@ struct TopicTrials {
 
     private mutating func perform() async {
         session.subscribe(to: trials.map(\.topic))
-        for index in trials.indices { tickets[session.publish(trials[index].topic)] = index }
+        for index in trials.indices { tickets[session.publish(trials[index].topic, Self.payload(index))] = index }
         let deadline = Instant.now + Self.patience
         while isUnderWay, let signal = await session.next(until: deadline) { take(signal) }
         end(as: .swallowed)
     }
+
+    /// Shows which message has come if the broker changes its topic.
+    private static func payload(_ index: Int) -> String { "doctor \(index)" }
 
     private var isUnderWay: Bool { trials.contains { $0.outcome == .pending } }
 
     private mutating func take(_ signal: BrokerSession.Signal) {
         switch signal {
         case .message(let message):
-            if let index = trials.firstIndex(where: { $0.topic == message.topic }) { trials[index].outcome = .returned }
+            let payload = String(decoding: message.payload, as: UTF8.self)
+            guard let index = trials.indices.first(where: { Self.payload($0) == payload }) else { break }
+            trials[index].outcome = trials[index].topic == message.topic ? .returned : .altered(message.topic)
         case .refused(let ticket, let error):
             if let index = tickets[ticket] { trials[index].outcome = .refused(error.code.name) }
         // Some versions of mosquitto close the connection after a forbidden message.

@@ -19,6 +19,8 @@ struct Machine: Sendable {
     var containerMarks = ["/.dockerenv", "/run/.containerenv"]
     /// The program bluetoothd, in Debian 12 and in older releases.
     var bluetoothPrograms = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"]
+    /// The root folder, below which installed brokers are looked for.
+    var root = "/"
     /// The time of day, in seconds since 1970.
     var unixSeconds: @Sendable () -> Int64 = { WallClock.unixMilliseconds / 1000 }
 }
@@ -145,19 +147,24 @@ struct Examination: Sendable {
         let probe = BrokerProbe(configuration: configuration, log: log)
         let facts = await probe.facts()
         let nodes = await probe.nodes()
-        let findings =
-            [
-                BrokerNameCheck.finding(host, addresses),
-                BrokerReachCheck.finding(configuration.mqtt, facts.contact, nodes: nodes),
-                BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
-                BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
-                BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),
-                BrokerPermissionsCheck.finding(facts.permissions),
-                HomeAssistantCheck.finding(configuration.homeAssistant, facts),
-                BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
-                FirmwareCheck.finding(facts.bridgeHealth),
-            ] + RadioCheck.taken(facts.bridgeHealth)
-        return (findings, facts.bridgeState == "online" ? facts.bridgeHealth : nil)
+        let isUnreachable = facts.contact.failedStage == .reach && configuration.mqtt.isOnThisMachine
+        let root = machine.root
+        let brokers = isUnreachable ? await HelperThread.shared.run { InstalledBroker.all(below: root) } : []
+        let findings: [Finding] = [
+            BrokerNameCheck.finding(host, addresses),
+            BrokerReachCheck.finding(configuration.mqtt, facts.contact, nodes: nodes, brokers: brokers),
+            BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
+            BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
+            BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),
+            BrokerLimitsCheck.finding(facts, configuration.homeAssistant),
+            BrokerPermissionsCheck.finding(facts.permissions, baseTopic: configuration.mqtt.baseTopic),
+            HomeAssistantCheck.finding(configuration.homeAssistant, facts),
+            BridgeCheck.finding(configuration.instance, facts, isRunningHere: BridgeCheck.probe()),
+            FirmwareCheck.finding(facts.bridgeHealth),
+        ]
+        return (
+            findings + RadioCheck.taken(facts.bridgeHealth), facts.bridgeState == "online" ? facts.bridgeHealth : nil
+        )
     }
 }
 
@@ -178,7 +185,7 @@ extension Check {
 
     /// The checks that need a valid configuration.
     static let ofBroker: [Check] = [
-        .brokerName, .brokerReach, .brokerTLS, .brokerLogin, .brokerVersion, .brokerPermissions, .homeAssistant,
-        .bridge, .firmware,
+        .brokerName, .brokerReach, .brokerTLS, .brokerLogin, .brokerVersion, .brokerLimits, .brokerPermissions,
+        .homeAssistant, .bridge, .firmware,
     ]
 }

@@ -196,6 +196,10 @@ struct ConfigurationValuesTests {
         let yaml = "mqtt: {password: secret, tls: {insecure: true}}"
         let keys = try readConfiguration(yaml).get().notices.map { $0.prefix { $0 != " " } }
         #expect(keys == ["mqtt.tls.insecure", "mqtt.password", "tags"])
+        let dots = "mqtt: {base_topic: home.lan/jq}\nhome_assistant: {prefix: ha.lan}\ntags: [{serial: 003R}]"
+        let notices = try readConfiguration(dots).get().notices
+        #expect(notices.map { $0.prefix { $0 != ":" } } == ["mqtt.base_topic", "home_assistant.prefix"])
+        #expect(notices[0].contains("home.lan/jq has a dot, which RabbitMQ turns into a slash"))
         let quiet = "mqtt: {username: u, password: p, tls: {}}\ntags: [{serial: 003R}]"
         #expect(try readConfiguration(quiet).get().notices == [])
         let reflexes = """

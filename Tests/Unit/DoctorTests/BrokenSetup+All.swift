@@ -106,6 +106,38 @@ extension BrokenSetup {
             remedy: "mqtt.tls.certificate_file"
         ) { _ = try await $0.encryptedBroker(["require_certificate true"]) },
         BrokenSetup(
+            name: "a broker without retained messages", check: .brokerLimits, cause: "no retained messages",
+            remedy: "retain_available"
+        ) { try await $0.broker(["retain_available false"]) },
+        BrokenSetup(
+            name: "a broker without retained messages, with 3.1.1", check: .brokerLimits,
+            cause: "retained messages fail", remedy: "retain_available"
+        ) {
+            try await $0.broker(["retain_available false"])
+            $0.configuration.mqtt.version = .v311
+        },
+        BrokenSetup(
+            name: "a broker without QoS 1", check: .brokerLimits, cause: "no messages of QoS 1", remedy: "max_qos"
+        ) { try await $0.broker(["max_qos 0"]) },
+        BrokenSetup(
+            name: "a broker without QoS 1, with 3.1.1", check: .brokerLimits, cause: "messages of QoS 1 fail",
+            remedy: "max_qos"
+        ) {
+            try await $0.broker(["max_qos 0"])
+            $0.configuration.mqtt.version = .v311
+        },
+        BrokenSetup(
+            name: "a broker of small messages", check: .brokerLimits, cause: "at most 5000 bytes",
+            remedy: "home_assistant: {form: single}"
+        ) { try await $0.broker(["max_packet_size 5000"]) },
+        BrokenSetup(
+            name: "a broker of small messages, with 3.1.1", check: .brokerLimits,
+            cause: "messages of 14000 bytes fail", remedy: "home_assistant: {form: single}"
+        ) {
+            try await $0.broker(["max_packet_size 5000"])
+            $0.configuration.mqtt.version = .v311
+        },
+        BrokenSetup(
             name: "a wrong password", check: .brokerLogin, cause: "refused as bridge", remedy: "mosquitto_passwd"
         ) {
             let passwords = try await $0.folder.writePasswords(["bridge": "right"])

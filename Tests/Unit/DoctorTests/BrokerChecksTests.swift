@@ -1,5 +1,7 @@
 import Bridge
 import BrokerAccess
+import Foundation
+import JSON
 import MQTT
 import Terminal
 import TestSupport
@@ -96,16 +98,125 @@ struct BrokerChecksTests {
     }
 
     @Test(
-        "a topic that is denied or ignored is reported with the rule that allows it",
+        "a topic that is denied is reported with the rule that allows it, any other with what was sent and what came",
         arguments: [
-            ([], .skipped), ([.returned], .ok), ([.returned, .refused("not_authorized")], .failed),
-            ([.swallowed], .failed),
-        ] as [([TopicTrial.Outcome], Finding.Verdict)])
-    func permissions(outcomes: [TopicTrial.Outcome], verdict: Finding.Verdict) {
+            ([], .skipped, ""), ([.returned], .ok, ""),
+            ([.returned, .refused("not_authorized")], .failed, "does not let the bridge use a/b (not authorized)"),
+            ([.swallowed], .failed, "sent to a/b, and nothing came"),
+            ([.returned, .swallowed], .failed, "sent to a/b, and nothing came"),
+            ([.altered("a-b")], .failed, "sent to a/b, and came as a-b"),
+        ] as [([TopicTrial.Outcome], Finding.Verdict, String)])
+    func permissions(outcomes: [TopicTrial.Outcome], verdict: Finding.Verdict, text: String) {
         let trials = outcomes.map { TopicTrial(topic: "a/b", rule: "a/#", outcome: $0) }
-        let finding = BrokerPermissionsCheck.finding(trials)
+        let finding = BrokerPermissionsCheck.finding(trials, baseTopic: "home.lan")
         #expect(finding.verdict == verdict)
-        #expect(finding.remedies.contains("topic readwrite a/#") == (verdict == .failed))
+        #expect(text.isEmpty || finding.found.contains(text))
+        let isPartial = outcomes.contains(.returned) && verdict == .failed
+        #expect(finding.remedies.contains("topic readwrite a/#") == isPartial)
+        #expect(finding.remedies.contains { $0.contains("turns dots into slashes") } == text.contains("a-b"))
+        #expect(finding.remedies.isEmpty == (verdict != .failed))
+    }
+
+    @Test("what the broker announces or what a trial shows to be missing is a failure with its remedy")
+    func limits() {
+        func finding(_ change: (inout BrokerAbilities) -> Void) -> Finding {
+            var facts = BrokerFacts(contact: .accepted(.v5))
+            var abilities = BrokerAbilities()
+            abilities.bytes = 14_000
+            for ability in BrokerAbilities.Ability.allCases { abilities.outcomes[ability] = .works }
+            change(&abilities)
+            facts.abilities = abilities
+            return BrokerLimitsCheck.finding(facts, Settings.HomeAssistant())
+        }
+        #expect(finding { _ in }.verdict == .ok)
+        let rows: [(change: (inout BrokerAbilities) -> Void, text: String, remedy: String)] = [
+            ({ $0.limits.maximumQoS = 0 }, "it has no messages of QoS 1", "max_qos"),
+            ({ $0.limits.isRetainAvailable = false }, "no retained messages", "retain_available"),
+            ({ $0.limits.hasWildcards = false }, "no subscriptions with wildcards", "access list"),
+            ({ $0.limits.maximumPacketSize = 5_000 }, "at most 5000 bytes", "form: single"),
+            ({ $0.limits.maximumPacketSize = 500 }, "at most 500 bytes", "raise the broker's limit"),
+            ({ $0.outcomes[.largeMessages] = .refused("lost") }, "messages of 14000 bytes fail: lost", "form: single"),
+            ({ $0.outcomes[.will] = .nothing }, "wills fail: one was sent, and nothing came", "publishes the will"),
+            ({ $0.outcomes[.will] = .refused("no") }, "wills fail: no", "publishes the will"),
+            ({ $0.outcomes[.retainedMessages] = .nothing }, "retained messages fail", "retain_available"),
+            ({ $0.outcomes[.acknowledgedMessages] = .refused("lost") }, "messages of QoS 1 fail: lost", "max_qos"),
+            ({ $0.outcomes[.emptyMessages] = .nothing }, "messages without a payload fail", "send {}"),
+            ({ $0.outcomes[.subscriptions] = .refused("at a/b") }, "wildcards fail: at a/b", "access list"),
+        ]
+        for (change, text, remedy) in rows {
+            let finding = finding(change)
+            #expect(finding.verdict == .failed)
+            #expect(finding.found.contains(text), "\(finding)")
+            #expect(finding.remedies.contains { $0.contains(remedy) }, "\(finding)")
+        }
+        #expect(!finding { $0.limits.maximumPacketSize = 500 }.remedies.contains { $0.contains("form: single") })
+    }
+
+    @Test("trials that need forbidden topics are skipped")
+    func limitsWithoutTopics() {
+        var facts = BrokerFacts(contact: .accepted(.v5))
+        #expect(BrokerLimitsCheck.finding(facts, Settings.HomeAssistant()).verdict == .skipped)
+        facts.abilities = BrokerAbilities(outcomes: [.retainedMessages: .nothing])
+        facts.permissions = [TopicTrial(topic: "c", rule: "c", isOfClients: true, outcome: .refused("not_authorized"))]
+        #expect(BrokerLimitsCheck.finding(facts, Settings.HomeAssistant()).verdict == .skipped)
+    }
+
+    @Test("the problems that the bridge has with the broker are reported")
+    func reportedProblems() {
+        var facts = BrokerFacts(contact: .accepted(.v5))
+        facts.bridgeState = "online"
+        facts.bridgeHealth = ["problems": [["code": "bad_firmware", "text": "f"]]]
+        #expect(BridgeCheck.finding("attic", facts, isRunningHere: true).verdict == .ok)
+        facts.bridgeHealth = ["problems": [["code": "broker_refuses", "text": "too large"]]]
+        let refused = BridgeCheck.finding("attic", facts, isRunningHere: true)
+        #expect(refused.verdict == .failed && refused.found.contains("too large"))
+        facts.bridgeState = "offline"
+        #expect(BridgeCheck.finding("attic", facts, isRunningHere: false).verdict == .ok)
+        facts.bridgeHealth = ["problems": [["code": "client_id_in_use", "text": "Another bridge"]]]
+        let contested = BridgeCheck.finding("attic", facts, isRunningHere: false)
+        #expect(contested.verdict == .failed && contested.found.contains("Another bridge"))
+        #expect(contested.remedies.first?.contains("another instance") == true)
+    }
+
+    @Test(
+        "without a broker at this machine, the one that is installed is to be started, and mosquitto installed if none is",
+        arguments: [
+            ([:], ["sudo apt install mosquitto", "sudo systemctl enable --now mosquitto"]),
+            (
+                ["usr/sbin/mosquitto": "", "lib/systemd/system/mosquitto.service": ""],
+                ["sudo systemctl enable --now mosquitto"]
+            ),
+            (
+                ["usr/sbin/nats-server": "", "lib/systemd/system/nats-server.service": ""],
+                ["sudo systemctl enable --now nats-server", "NATS needs server_name"]
+            ),
+            (
+                [
+                    "etc/systemd/system/emqx.service": "",
+                    "var/lib/dpkg/status": "Package: emqx\nStatus: install ok installed\n\nPackage: mosquitto\n"
+                        + "Status: deinstall ok config-files\n",
+                ], ["sudo systemctl enable --now emqx"]
+            ),
+            (["opt/hivemq/bin/run.sh": ""], ["start HiveMQ: /opt/hivemq/bin/run.sh"]),
+            // Left over after the package was removed.
+            (["etc/systemd/system/mosquitto.service": ""], ["sudo apt install mosquitto"]),
+        ] as [([String: String], [String])])
+    func installedBrokers(files: [String: String], remedies: [String]) throws {
+        let folder = try TemporaryFolder()
+        for (path, text) in files {
+            let file = URL(fileURLWithPath: folder.path + "/" + path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        let brokers = InstalledBroker.all(below: folder.path)
+        let finding = BrokerReachCheck.finding(Self.mqtt(), Self.contact("unreachable"), brokers: brokers)
+        #expect(finding.remedies.count >= remedies.count)
+        for (found, expected) in zip(finding.remedies, remedies) { #expect(found.hasPrefix(expected)) }
+        #expect(finding.remedies.contains { $0.contains("apt install") } == brokers.isEmpty)
+        // Something has the port.
+        let silent = BrokerReachCheck.finding(Self.mqtt(), .silent, brokers: brokers)
+        #expect(!silent.remedies.contains { $0.contains("apt install") })
     }
 
     @Test(

@@ -16,6 +16,7 @@ public enum Check: String, CaseIterable, Sendable {
     case brokerTLS = "broker_tls"
     case brokerLogin = "broker_login"
     case brokerVersion = "broker_version"
+    case brokerLimits = "broker_limits"
     case brokerPermissions = "broker_permissions"
     case homeAssistant = "home_assistant"
     case clock
@@ -50,6 +51,7 @@ public enum Check: String, CaseIterable, Sendable {
         case .brokerTLS: "encryption"
         case .brokerLogin: "login"
         case .brokerVersion: "MQTT version"
+        case .brokerLimits: "broker's limits"
         case .brokerPermissions: "topics"
         case .homeAssistant: "Home Assistant"
         case .clock: "clock"

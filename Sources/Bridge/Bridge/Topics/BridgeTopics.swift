@@ -76,7 +76,7 @@ public struct BridgeTopics: Equatable, Sendable {
     }
 
     /// The topic filters that the bridge subscribes to.
-    var filters: [String] {
+    public var filters: [String] {
         [
             "\(base)/tag/+/+/set", "\(base)/tag/+/+/get", "\(base)/tag/+/\(MotionSessionsGet.name)",
             bridge + "/request/+",
@@ -85,7 +85,7 @@ public struct BridgeTopics: Equatable, Sendable {
     }
 
     /// The topic filters of commands to groups, which the bridge subscribes to while it has any.
-    var groupFilters: [String] {
+    public var groupFilters: [String] {
         ["\(base)/group/+/+/set", "\(base)/group/+/+/get", "\(base)/group/+/\(MotionSessionsGet.name)"]
     }
 
