@@ -51,6 +51,33 @@ struct BrokerAwayTests {
         }
     }
 
+    @Test("connects once more when it stops, so that nothing says online any more")
+    func stopsWithoutConnection() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.stopBroker()
+            world.observer.forget()
+            // The bridge finds both when it goes on: the signal, and a broker that is back before its pause is over.
+            try await world.startBroker { $0.signal(SIGTERM) }
+            try await until("the end of the bridge") { !world.daemon.isRunning }
+            #expect(world.daemon.printed.contains("stopped"))
+            try await world.observer.catchUp()
+            #expect(world.observer.latest(World.bridge + "/state") == "offline")
+            #expect(world.observer.latest("jacquard/tag/0001/availability") == "offline")
+        }
+    }
+
+    @Test("ends when it is to stop, though the broker stays away")
+    func stopsWithoutBroker() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            try await world.stopBroker()
+            world.daemon.signal(SIGTERM)
+            try await until("the end of the bridge") { !world.daemon.isRunning }
+            #expect(world.daemon.printed.contains("stopped"))
+        }
+    }
+
     @Test("drops expired gestures, counts them, and delivers the others in order")
     func gesturesWhileBrokerAway() async throws {
         let count = 200

@@ -108,12 +108,13 @@ final class World {
     }
 
     /// Starts another broker, which knows nothing, on the port of one that has ended. The daemon waits until the observer
-    /// is there, who would miss something otherwise.
-    func startBroker() async throws {
+    /// is there, who would miss something otherwise; `prepare` is done before it goes on.
+    func startBroker(_ prepare: (Program) -> Void = { _ in }) async throws {
         daemon.signal(SIGSTOP)
         defer { daemon.signal(SIGCONT) }
         broker = try await PrivateBroker(options: plan.broker, at: broker.place)
         try await until("the observer is back") { observer.isSubscribed }
+        prepare(daemon)
     }
 
     /// Whether a tag is connected, as the broker has it.

@@ -179,8 +179,11 @@ extension BridgeState {
     ///   broker counts them as delivered; other events have no effect.
     public mutating func handle(_ event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
         guard shutdown == nil else {
-            if case .message(let message) = event { return receivedWhileStopping(message, at: now) }
-            return []
+            switch event {
+            case .message(let message): return receivedWhileStopping(message, at: now)
+            case .brokerConnected: return connectedWhileStopping()
+            default: return []
+            }
         }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let tag, .gesture(let gesture)) = event {
@@ -266,6 +269,14 @@ extension BridgeState {
         return emptied + recording
             + publish(results + scan + facts + pairingFact + [connectedTagsFact] + proof + [will])
             + records
+    }
+
+    /// A connection that was made for the last facts: all are published. The facts of a tag that was not connected may be
+    /// those of another bridge by now.
+    private func connectedWhileStopping() -> [BridgeAction] {
+        guard let shutdown, !peers.isEmpty else { return [] }
+        let others = tags.indices.filter { !shutdown.connected.contains(tags[$0].entry.id) }
+        return others.isEmpty ? [] : [.withhold(others.flatMap { tags[$0].retainedTopics })]
     }
 
     private mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {

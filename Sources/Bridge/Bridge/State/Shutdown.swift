@@ -3,7 +3,7 @@ import JacquardProtocol
 /// The time between the decision to stop and the end of the broker connection.
 struct Shutdown: Sendable {
     /// The tags that were connected before.
-    private let connected: Set<TagID>
+    let connected: Set<TagID>
     /// Whether the broker has sent this bridge's own document without connected tags, or its `offline`. Other bridges receive later
     /// commands after it.
     var isKnown = false

@@ -62,6 +62,8 @@ final class BridgeService {
     private lazy var memoryTimer = LoopTimer { [unowned self] in machine.releaseMemory() }
     private lazy var healthTimer = LoopTimer { [unowned self] in measure() }
 
+    /// How long a service that stops without a connection to the broker tries to make one; half of it if it never had one.
+    private static let farewell = Duration.milliseconds(2_500)
     /// The interval of process measurements.
     private static let healthInterval = Duration.seconds(60)
     /// How long the start, or the connection of a tag, may go on to use memory: BlueZ's objects are read, and facts are
@@ -166,8 +168,8 @@ final class BridgeService {
         handle(.bluezVersion(version))
     }
 
-    /// Stops the service: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file; then at most 1 s
-    /// for the links that remain.
+    /// Stops the service: at most 4 s for the radio and its links and, at the same time, 4.5 s for the broker, which may have to be
+    /// connected first, and for the state file.
     func stop() async {
         isStopping = true
         healthTimer.disarm()
@@ -180,7 +182,9 @@ final class BridgeService {
         async let file: Void = store.finish()
         async let history: Void = batteries.finish()
         async let events: Void? = recorder?.finish()
-        await client.stop()
+        // A broker that returns, or is back already, would keep `online` for good.
+        let isKnown = reconnects >= 0
+        await client.stop(reconnectingFor: isKnown ? Self.farewell : Self.farewell / 2)
         await file
         await history
         await events

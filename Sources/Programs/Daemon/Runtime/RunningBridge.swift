@@ -97,8 +97,7 @@ package final class RunningBridge {
         reload.end()
     }
 
-    /// Stops the bridge: at most 3 s for the radio and, at the same time, 2 s for the broker and the state file; then at most 1 s
-    /// for the links that remain.
+    /// Stops the bridge: at most 4 s for the radio and its links and, at the same time, 4.5 s for the broker and the state file.
     package func stop() async {
         await service.stop()
     }
