@@ -115,9 +115,11 @@ struct MotionSet: TagRequest {
     }
 
     private static func id(_ arguments: CommandArguments) throws(CommandFailure) -> MotionSessionID {
-        let allowed = "1 to 30 bytes without control characters"
+        let allowed =
+            "1 to \(MotionSessionID.longest) characters, of at most \(MotionSessionID.longestBytes) bytes, without control characters"
         func text(_ key: String) throws(CommandFailure) -> String? {
-            try arguments.text(key, bytes: MotionSessionID.byteCounts, mayBe: allowed)
+            try arguments.text(
+                key, bytes: 1...MotionSessionID.longestBytes, mayBe: allowed, where: MotionSessionID.isValid)
         }
         var id = MotionSessionID(session: try CommandArguments.required(text("session"), "session", mayBe: allowed))
         if let group = try text("group") { id.group = group }

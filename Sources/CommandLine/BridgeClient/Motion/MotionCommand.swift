@@ -161,7 +161,7 @@ enum MotionCommand {
     ].map {
         (
             OptionDescription(
-                name: "--\($0)", value: $0.uppercased(), details: ["The \($0) of the session, as 1 to 30 bytes."]),
+                name: "--\($0)", value: $0.uppercased(), details: ["The \($0) of the session, as 1 to 30 characters."]),
             $0
         )
     }

@@ -56,7 +56,7 @@ public final class IMUModule: LoadableModule {
     /// Records a session in the tag's memory. The battery must have 50 %.
     ///
     /// - Parameters:
-    ///   - sessionID: a unique name. Each text has 1 to 30 bytes.
+    ///   - sessionID: a unique name. Each text has 1 to 30 characters.
     ///   - campaignID: the campaign.
     ///   - groupID: the group.
     ///   - productID: the product.

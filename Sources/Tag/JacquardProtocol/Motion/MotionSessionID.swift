@@ -15,8 +15,11 @@ public struct MotionSessionID: Hashable, Sendable {
     /// The subject.
     public var subject: String
 
-    /// The permitted length of each text in a recording, in bytes of UTF-8. Source: JacquardSDKiOS.
-    public static let byteCounts = 1...30
+    /// The most characters of each text in a recording. Source: JacquardSDKiOS.
+    public static let longest = 30
+    /// The most bytes of each text, in UTF-8: four for each character. A character can have more, and the five texts fit into a packet
+    /// of 1,024 bytes with the rest of each request.
+    public static let longestBytes = 4 * longest
 
     /// Creates an identification. The defaults are those of the SDK.
     public init(
@@ -31,8 +34,11 @@ public struct MotionSessionID: Hashable, Sendable {
     }
 
     /// Whether each text has a permitted length.
-    public var isValid: Bool {
-        [session, group, campaign, product, subject].allSatisfy { Self.byteCounts.contains($0.utf8.count) }
+    public var isValid: Bool { [session, group, campaign, product, subject].allSatisfy(Self.isValid) }
+
+    /// Whether a text has a permitted length.
+    public static func isValid(_ text: String) -> Bool {
+        (1...longestBytes).contains(text.utf8.count) && text.count <= longest
     }
 }
 

@@ -185,12 +185,27 @@ struct MotionMessageTests {
         #expect(MotionRates(accelerometerHertz: 100, gyroscopeHertz: 12.5) == nil)
     }
 
-    @Test("J51: each text has 1 to 30 bytes")
+    @Test("J51: each text has 1 to 30 characters, and the longest ones fit into a packet")
     func texts() {
         #expect(MotionSessionID(session: "run-1").isValid)
         #expect(!MotionSessionID(session: "").isValid)
         #expect(!MotionSessionID(session: String(repeating: "x", count: 31)).isValid)
-        #expect(!MotionSessionID(session: "run", group: String(repeating: "\u{e4}", count: 16)).isValid)
+        for count in 16...30 {
+            #expect(MotionSessionID(session: "run", group: String(repeating: "\u{e4}", count: count)).isValid)
+        }
+        #expect(!MotionSessionID(session: "run", group: String(repeating: "\u{e4}", count: 31)).isValid)
+        // One character of 25 bytes.
+        let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
+        #expect(MotionSessionID(session: String(repeating: family, count: 4)).isValid)
+        #expect(!MotionSessionID(session: String(repeating: family, count: 5)).isValid)
+        let text = String(repeating: "\u{1F600}", count: 30)
+        let longest = MotionSessionID(session: text, group: text, campaign: text, product: text, subject: text)
+        #expect(longest.isValid)
+        let requests: [Request] = [
+            .motionStart(MotionMetadata(longest, mode: .store, sensors: [0])), .motionErase(longest),
+            .motionDownload(longest, offset: .max),
+        ]
+        for request in requests { #expect(request.encoded(id: .max).count <= Fragment.maximumPacketLength) }
     }
 
     @Test("J53: a list is complete with as many entries as its total, or with a total of 0; repeated ones do not count")
