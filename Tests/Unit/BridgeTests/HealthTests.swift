@@ -197,6 +197,23 @@ struct HealthTests {
         #expect(!lines.contains { $0.contains("bond") })
     }
 
+    @Test("a tag whose id another one has is a problem that names both, until that one is removed")
+    func takenID() {
+        let scene = Scene(
+            tags: [TagEntry(id: "0002", serial: "0001")], records: [TagRecord(id: "0002", serial: "0002")])
+        scene.handle(.started)
+        #expect(health(scene).contains(#""code":"id_taken""#))
+        #expect(
+            health(scene).contains(
+                "The tag with the serial 0002 has no topics: its id 0002 is that of the tag with the serial 0001"))
+        scene.handle(.tagRemoved("0002"))
+        #expect(!health(scene).contains("id_taken"))
+        let reloaded = Scene()
+        reloaded.handle(.started)
+        reloaded.handle(.tagAdded(TagEntry(id: .tag003R, serial: "0007")))
+        #expect(health(reloaded).contains("that of the tag with the serial 003R"))
+    }
+
     @Test("files that cannot be written and a duplicate serial are a problem each, in the order of their begin")
     func codes() {
         let scene = Scene()

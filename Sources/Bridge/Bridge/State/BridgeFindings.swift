@@ -109,12 +109,14 @@ extension BridgeFindings {
     }
 
     private var bridgeFinding: Finding {
-        let troubles = problems([.stateNotSaved, .metricsNotWritten, .stateDamaged])
+        let troubles = problems([.stateNotSaved, .metricsNotWritten, .stateDamaged, .idTaken])
         guard troubles.isEmpty else {
             let isUnwritable = !problems([.stateNotSaved, .metricsNotWritten]).isEmpty
+            let hasTakenID = !problems([.idTaken]).isEmpty
             return Finding(
                 .bridge, .warning, ([introduction] + troubles).joined(separator: "; "),
-                remedies: isUnwritable ? ["make room on the disk, and let the bridge's user write these files"] : [])
+                remedies: (isUnwritable ? ["make room on the disk, and let the bridge's user write these files"] : [])
+                    + (hasTakenID ? ["give each tag an id of its own in the configuration"] : []))
         }
         return Finding(.bridge, .ok, introduction)
     }

@@ -276,6 +276,7 @@ extension BridgeState {
     mutating func healthChanged(at now: Timestamp) -> [Publication] {
         var problems = Problem.problems(of: stack) + tags.flatMap(\.problems)
         problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
+        problems += takenIDs.problems(tags)
         if contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }

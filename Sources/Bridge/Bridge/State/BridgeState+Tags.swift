@@ -264,7 +264,11 @@ extension BridgeState {
 
 extension BridgeState {
     mutating func add(_ entry: TagEntry, record: TagRecord?, at now: Timestamp) -> [BridgeAction] {
-        guard tags.position(of: entry.id) == nil else { return [] }
+        if let position = tags.position(of: entry.id) {
+            guard tags[position].entry.serial != entry.serial else { return [] }
+            takenIDs.add(entry.id, of: entry.serial)
+            return publish(healthChanged(at: now))
+        }
         return insert(entry, record: record, nil, at: now) + publish(foundFacts(about: entry.serial))
     }
 

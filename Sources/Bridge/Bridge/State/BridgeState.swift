@@ -27,6 +27,8 @@ public struct BridgeState: ~Copyable {
     /// Which facts of the tags this bridge publishes.
     var scopes = FactScopes()
     var stateReminders = StateReminders()
+    /// The tags without topics.
+    var takenIDs = TakenIDs()
     /// nil unless the configuration enables it.
     var watch: FleetWatch?
     /// Limits the repetition of all facts on request.
@@ -115,6 +117,7 @@ public struct BridgeState: ~Copyable {
         reactions.gestures.tracing = tracing
         tagListChanged()
         _ = healthChanged(at: startedAt)
+        for record in records where !tags.contains(serial: record.serial) { takenIDs.add(record.id, of: record.serial) }
         deadline = nextDeadline()
     }
 

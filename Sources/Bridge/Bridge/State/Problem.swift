@@ -17,6 +17,7 @@ public struct Problem: Hashable, Sendable {
         case subscriptionStuck = "subscription_stuck"
         case lostBond = "peer_removed_pairing_info"
         case duplicateSerial = "duplicate_serial"
+        case idTaken = "id_taken"
         case eventsDropped = "events_dropped"
         case brokerRefuses = "broker_refuses"
         case brokerStalled = "broker_stalled"

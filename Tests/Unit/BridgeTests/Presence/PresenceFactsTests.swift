@@ -46,6 +46,23 @@ struct PresenceFactsTests {
         #expect(!isStored)
     }
 
+    @Test("stays inferred over a restart, or certain", arguments: [true, false])
+    func inferredBefore(isInferred: Bool) {
+        let scene = Self.scene()
+        _ = scene.handle(.started)
+        scene.connect()
+        if isInferred { scene.wait(Presence.idle) }
+        scene.report(Self.lost(isInferred ? nil : .remote))
+        let records = scene.takeActions().compactMap { action -> TagRecord? in
+            if case .remember(let record) = action { record } else { nil }
+        }
+        let other = Self.scene(records: records.suffix(1))
+        #expect(
+            other.handle(.started).contains {
+                $0.hasPrefix(Self.topic + #" {"inferred":\#(isInferred),"#) && $0.hasSuffix(#""state":"asleep"}"#)
+            })
+    }
+
     @Test("has its keys in order, and follows the link")
     func life() {
         let scene = Self.scene()
