@@ -189,13 +189,13 @@ final class BridgeService {
         await history
         await events
         await radio
-        // The next process uses the links that could not be ended in time.
-        store.keepLinks(Set(central.remainingLinks.map(\.description)))
-        await store.finish(within: .seconds(1))
     }
 
     private func stopRadio() async {
         await central.stop(within: .seconds(3))
+        // The next process uses the links that could not be ended in time.
+        store.keepLinks(Set(central.remainingLinks.map(\.description)))
+        await store.finish(within: .seconds(1))
     }
 
     /// Passes an event to the bridge and performs the resulting actions.
