@@ -1,11 +1,12 @@
 /// Reads JSON by RFC 8259. The bytes come from anybody: whatever they are, they end in a value or in nil.
 struct JSONParser {
-    /// How many lists and objects may lie in one another, so that no text exhausts the stack.
-    private static let deepest = 512
-
     private let text: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var depth = 0
+    /// Whether a number that no `Double` holds is infinite; otherwise the text has no value.
+    private var readsHugeNumbers = false
+    /// The place of a key that comes twice in one object, from the inside out; empty while there is none.
+    private var repeatedKey: [JSONPlace] = []
 
     /// The only value of a text.
     static func document(_ text: UnsafeBufferPointer<UInt8>) -> JSONValue? {
@@ -14,17 +15,62 @@ struct JSONParser {
         return value
     }
 
-    /// The members of the only value of a text, which must be an object.
-    static func members(_ text: UnsafeBufferPointer<UInt8>) -> [JSONMember]? {
+    /// The only value of a text, which must be an object.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - repeatedKey: set to the way to the first key that comes twice in one object, if there is one.
+    /// - Returns: nil for what is not JSON, or not an object.
+    static func members(
+        _ text: UnsafeBufferPointer<UInt8>, repeatedKey: inout [JSONPlace]
+    ) -> [JSONMember]? {
         var parser = JSONParser(text: text)
         var members: [JSONMember] = []
         // Room for a common object at once.
         members.reserveCapacity(6)
         parser.depth = 1
-        guard parser.take("{"), parser.members(add: { members.append(JSONMember(key: $0, value: $1)) }),
-            parser.next() == nil
-        else { return nil }
+        parser.readsHugeNumbers = true
+        let isComplete =
+            parser.take("{")
+            && parser.members { parser, key, value in
+                if parser.repeatedKey.isEmpty, members.contains(where: { $0.key.isSame(as: key) }) {
+                    parser.repeatedKey = [.key(key)]
+                }
+                members.append(JSONMember(key: key, value: value))
+            }
+        guard isComplete, parser.next() == nil else { return nil }
+        if !parser.repeatedKey.isEmpty { repeatedKey = parser.repeatedKey.reversed() }
         return members
+    }
+
+    /// The string of a key of the outermost object, of a text that need not be JSON: it is looked for as far as strings and
+    /// brackets can be told apart.
+    static func string(of key: String, inBroken text: UnsafeBufferPointer<UInt8>) -> String? {
+        var parser = JSONParser(text: text)
+        var depth = 0
+        while let byte = parser.current {
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\""):
+                let isKey = parser.stringOrSkip() == key && depth == 1 && parser.take(":")
+                if isKey, parser.next() == UInt8(ascii: "\"") { return parser.string() }
+                continue
+            default: break
+            }
+            parser.position += 1
+        }
+        return nil
+    }
+
+    /// Reads a string; one that is invalid is passed over.
+    private mutating func stringOrSkip() -> String? {
+        let start = position
+        if let text = string() { return text }
+        position = start + 1
+        while let byte = current, byte != UInt8(ascii: "\"") { position += byte == UInt8(ascii: "\\") ? 2 : 1 }
+        position = min(position + 1, text.count)
+        return nil
     }
 
     private init(text: UnsafeBufferPointer<UInt8>) {
@@ -72,7 +118,7 @@ struct JSONParser {
     }
 
     private mutating func nested(_ body: (inout JSONParser) -> JSONValue?) -> JSONValue? {
-        guard depth < Self.deepest else { return nil }
+        guard depth < JSONValue.deepest else { return nil }
         depth += 1
         position += 1
         defer { depth -= 1 }
@@ -83,7 +129,9 @@ struct JSONParser {
         var elements: [JSONValue] = []
         if take("]") { return .array(elements) }
         repeat {
+            let isNew = repeatedKey.isEmpty
             guard let element = value() else { return nil }
+            if isNew, !repeatedKey.isEmpty { repeatedKey.append(.element(elements.count)) }
             elements.append(element)
         } while take(",")
         return take("]") ? .array(elements) : nil
@@ -92,9 +140,11 @@ struct JSONParser {
     private mutating func object() -> JSONValue? {
         // Room for a common object at once: growing member by member hashes all keys again each time.
         var members = [String: JSONValue](minimumCapacity: 6)
-        let isComplete = self.members { key, value in
+        let isComplete = self.members { parser, key, value in
             // The first value counts.
-            if let first = members.updateValue(value, forKey: key) { members[key] = first }
+            guard let first = members.updateValue(value, forKey: key) else { return }
+            members[key] = first
+            if parser.repeatedKey.isEmpty { parser.repeatedKey = [.key(key)] }
         }
         return isComplete ? .object(members) : nil
     }
@@ -102,13 +152,15 @@ struct JSONParser {
     /// The rest of an object.
     ///
     /// - Returns: whether it has its end.
-    private mutating func members(add: (String, JSONValue) -> Void) -> Bool {
+    private mutating func members(add: (inout JSONParser, String, JSONValue) -> Void) -> Bool {
         if take("}") { return true }
         repeat {
+            let isNew = repeatedKey.isEmpty
             guard next() == UInt8(ascii: "\""), let key = string(), take(":"), let member = value() else {
                 return false
             }
-            add(key, member)
+            if isNew, !repeatedKey.isEmpty { repeatedKey.append(.key(key)) }
+            add(&self, key, member)
         } while take(",")
         return take("}")
     }
@@ -193,6 +245,11 @@ extension JSONParser {
     }
 }
 
+extension String {
+    /// Whether another key is the same. The counts of most keys differ, and take less to compare than their bytes.
+    fileprivate func isSame(as other: String) -> Bool { utf8.count == other.utf8.count && self == other }
+}
+
 // MARK: Numbers
 
 extension JSONParser {
@@ -217,7 +274,8 @@ extension JSONParser {
             if let integer = Int64(spelled) { return .integer(integer) }
             if let unsigned = UInt64(spelled) { return .unsigned(unsigned) }
         }
-        guard let number = Double(spelled), number.isFinite else { return nil }
+        guard let number = Double(spelled) else { return nil }
+        guard number.isFinite else { return readsHugeNumbers ? .number(number) : nil }
         if let integer = Int64(exactly: number) { return .integer(integer) }
         return UInt64(exactly: number).map(JSONValue.unsigned) ?? .number(number)
     }

@@ -11,7 +11,7 @@ struct BridgeFactsTests {
         let subscriptions = Scene().state.subscriptions
         #expect(
             subscriptions.map(\.filter) == [
-                "jacquard/tag/+/+/set", "jacquard/tag/+/+/get", "jacquard/tag/+/imu/sessions/get",
+                "jacquard/tag/+/+/set", "jacquard/tag/+/+/get", "jacquard/tag/+/+/+/set", "jacquard/tag/+/+/+/get",
                 "jacquard/bridge/attic/request/+",
                 "jacquard/bridge/+/info", "jacquard/bridge/+/state", "jacquard/tag/+/info",
             ])

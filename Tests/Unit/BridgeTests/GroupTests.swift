@@ -159,7 +159,7 @@ struct GroupTests {
     @Test("are subscribed to while there are groups, also after a reload, and groups are in info")
     func subscriptions() throws {
         let scene = Scene()
-        let filters = ["set", "get"].map { "jacquard/group/+/+/\($0)" } + ["jacquard/group/+/imu/sessions/get"]
+        let filters = ["+", "+/+"].flatMap { level in ["set", "get"].map { "jacquard/group/+/\(level)/\($0)" } }
         #expect(!scene.state.subscriptions.contains { $0.filter.contains("group") })
         let before = scene.handle(.started).first { $0.contains("attic/info") }
         #expect(before?.contains("groups") == false)

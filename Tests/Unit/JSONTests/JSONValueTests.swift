@@ -92,6 +92,38 @@ struct JSONValueTests {
         #expect(JSONMember.list(parsing: Array(text.utf8)) == nil)
     }
 
+    @Test(
+        "names the way to the first key that comes twice in one object",
+        arguments: [
+            (#"{"a":1,"b":{"a":1}}"#, []), (#"{"a":1,"a":1}"#, [.key("a")]),
+            (#"{"id":"x","\u0069d":"y"}"#, [.key("id")]),
+            (#"{"a":{"b":[0,{"c":1,"c":2}]}}"#, [.key("a"), .key("b"), .element(1), .key("c")]),
+            (#"{"a":{"b":1,"b":2},"c":1,"c":2}"#, [.key("a"), .key("b")]),
+        ] as [(String, [JSONPlace])])
+    func repeatedKey(text: String, way: [JSONPlace]) {
+        var found: [JSONPlace] = []
+        #expect(JSONMember.list(parsing: Array(text.utf8), repeatedKey: &found) != nil)
+        #expect(found == way)
+    }
+
+    @Test("of a member may be too large for a Double")
+    func hugeMember() {
+        let members = JSONMember.list(parsing: Array(#"{"a":1e999,"b":-1e999}"#.utf8))
+        #expect(members?.map(\.value) == [.number(.infinity), .number(-.infinity)])
+        #expect(JSONValue(parsing: Array(#"{"a":1e999}"#.utf8)) == nil)
+    }
+
+    @Test(
+        "has the string of a key also if it is broken",
+        arguments: [
+            (#"{"id":"a","#, "a"), (#"{"x":[1,"id":"no"],"id" : "b"}"#, "b"), (#"{"x":"id","y":NaN,"id":"c"}"#, "c"),
+            (#"{"x":"\q","id":"d"}"#, "d"), (#"{"id":7}"#, nil), (#"["id":"a"]"#, "a"), (#"{"a":{"id":"no"}}"#, nil),
+            (#"{"id":"a"#, nil), (#"{"id"#, nil), ("", nil), (#"{"x":""#, nil), (#"{"\"#, nil),
+        ] as [(String, String?)])
+    func broken(text: String, id: String?) {
+        #expect(JSONMember.string(of: "id", inBroken: Array(text.utf8)[...]) == id)
+    }
+
     @Test("is nested as deep in a list of members")
     func depthOfMembers() {
         let deep = { (count: Int) in

@@ -7,13 +7,29 @@ struct CommandArguments: Sendable {
     /// Of members with the same key, the first one counts. A command has few of them and is asked for many: comparing takes
     /// less than hashing.
     private let members: [JSONMember]
+    /// The way to the first key that comes twice in one object; empty if there is none.
+    private let repeatedKey: [JSONPlace]
 
-    init(_ members: [JSONMember]) {
-        self.members = members
+    init(_ members: [JSONMember], repeatedKey: [JSONPlace] = []) {
+        (self.members, self.repeatedKey) = (members, repeatedKey)
     }
 
     init(_ values: [String: JSONValue]) {
-        members = values.map { JSONMember(key: $0.key, value: $0.value) }
+        self.init(values.map { JSONMember(key: $0.key, value: $0.value) })
+    }
+
+    /// Throws if a key comes twice in one object, because it is unknown which of the values the sender means, and for a number that
+    /// is too large.
+    func check() throws(CommandFailure) {
+        if !repeatedKey.isEmpty {
+            throw CommandFailure(
+                .invalidJSON, "The key \(repeatedKey.path.quoted) comes twice", hint: "Give each key once")
+        }
+        for index in members.indices {
+            guard let way = members[index].value.wayToHugeNumber else { continue }
+            let path = ([.key(members[index].key)] + way).path
+            throw CommandFailure(.invalidJSON, "\(path.quoted) is a number that is too large")
+        }
     }
 
     /// Reads the keys of a payload; a bare word is short for an object with one key.
@@ -88,16 +104,55 @@ struct CommandArguments: Sendable {
         // Most commands have none: nothing is allocated for them.
         var hasUnknown = false
         for index in members.indices where !members[index].isKnown(besides: known) { hasUnknown = true }
-        guard hasUnknown else { return [:] }
-        let all = CommandEnvelope.keys + known
-        let unknown = members.filter { !$0.isKnown(besides: known) }
-        return Dictionary(
-            unknown.prefix(Self.maxUnknownKeys).map { member in
-                let nearest = Spelling.nearest(to: member.key, in: all).map { "did you mean \($0)?" }
-                let hint = nearest ?? "unknown; the keys are \(all.joined(separator: ", "))"
-                return (member.key.shortened(toBytes: Self.longestUnknownKey), hint)
+        var hints: [String: String] = [:]
+        if hasUnknown {
+            for member in members where !member.isKnown(besides: known) {
+                Self.addHint(for: member.key, at: "", besides: CommandEnvelope.keys + known, to: &hints)
             }
-        ) { first, _ in first }
+        }
+        for index in members.indices {
+            guard let parts = Self.parts(of: members[index].key, in: known) else { continue }
+            Self.addUnknownKeys(of: members[index].value, at: members[index].key, besides: parts, to: &hints)
+        }
+        return hints
+    }
+
+    /// The keys of the objects that are values of a command's keys.
+    private static let parts = [
+        (key: "color", keys: LEDPattern.Color.keys), (key: "frames", keys: LEDPattern.Frame.keys),
+    ]
+
+    private static func parts(of key: String, in known: [String]) -> [String]? {
+        guard let row = parts.first(where: { $0.key.isWord(key) }), known.contains(row.key) else { return nil }
+        return row.keys
+    }
+
+    private static func addUnknownKeys(
+        of value: JSONValue, at path: String, besides known: [String], to hints: inout [String: String]
+    ) {
+        switch value {
+        case .array(let elements):
+            for (index, element) in elements.enumerated() where hints.count < maxUnknownKeys {
+                addUnknownKeys(of: element, at: "\(path)[\(index)]", besides: known, to: &hints)
+            }
+        case .object(let members):
+            for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+                if case .null = value { continue }
+                if !known.contains(key) { addHint(for: key, at: path + ".", besides: known, to: &hints) }
+                guard let parts = parts(of: key, in: known) else { continue }
+                addUnknownKeys(of: value, at: "\(path).\(key)", besides: parts, to: &hints)
+            }
+        default: break
+        }
+    }
+
+    private static func addHint(
+        for key: String, at path: String, besides known: [String], to hints: inout [String: String]
+    ) {
+        let name = path + key.shortened(toBytes: longestUnknownKey)
+        guard hints.count < maxUnknownKeys, hints[name] == nil else { return }
+        let nearest = Spelling.nearest(to: key, in: known).map { "did you mean \($0)?" }
+        hints[name] = nearest ?? "unknown; the keys are \(known.joined(separator: ", "))"
     }
 
     /// Returns whether at least one of the keys is present.
@@ -233,10 +288,46 @@ struct Word<Meaning> {
 
 extension Word: Sendable where Meaning: Sendable {}
 
+extension [Word<Bool>] {
+    /// The words of what starts and ends.
+    static var startAndStop: Self { [Word("start", true), Word("stop", false)] }
+}
+
 extension Array {
     /// The words, for error texts.
     func listed<Meaning>() -> String where Element == Word<Meaning> {
         map(\.text).joined(separator: ", ")
+    }
+}
+
+extension JSONValue {
+    /// The way to the first number that is infinite; nil if there is none.
+    fileprivate var wayToHugeNumber: [JSONPlace]? {
+        switch self {
+        case .number(let value): return value.isFinite ? nil : []
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                if let way = element.wayToHugeNumber { return [.element(index)] + way }
+            }
+        case .object(let members):
+            for (key, value) in members {
+                if let way = value.wayToHugeNumber { return [.key(key)] + way }
+            }
+        default: break
+        }
+        return nil
+    }
+}
+
+extension [JSONPlace] {
+    /// The way as text, such as `frames[0].color.r`.
+    fileprivate var path: String {
+        reduce(into: "") { path, place in
+            switch place {
+            case .key(let key): path += path.isEmpty ? key : ".\(key)"
+            case .element(let index): path += "[\(index)]"
+            }
+        }
     }
 }
 

@@ -10,6 +10,9 @@ enum CommandPayload: Sendable {
     /// Maximum size in bytes.
     static let longest = 4_096
 
+    /// The mark that some editors write at the begin of a file, in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private static let spaces: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
 
     /// Parses the payload of a message.
@@ -20,10 +23,16 @@ enum CommandPayload: Sendable {
             throw CommandFailure(
                 .payloadTooLarge, "The payload has \(bytes.count) bytes; a command has at most \(Self.longest)")
         }
+        guard !bytes.starts(with: Self.byteOrderMark) else {
+            throw CommandFailure(.invalidJSON, "The payload begins with a byte order mark (U+FEFF); send it without")
+        }
         switch bytes.first(where: { !$0.isSpace }) {
         case UInt8(ascii: "{"):
-            guard let members = JSONMember.list(parsing: bytes) else { throw try Self.notJSON(bytes) }
-            self = .object(CommandArguments(members))
+            var repeatedKey: [JSONPlace] = []
+            guard let members = JSONMember.list(parsing: bytes, repeatedKey: &repeatedKey) else {
+                throw try Self.notJSON(bytes)
+            }
+            self = .object(CommandArguments(members, repeatedKey: repeatedKey))
         case UInt8(ascii: "["), UInt8(ascii: "\""): self = try Self.json(bytes)
         default:
             let text = try Self.text(bytes)
@@ -41,16 +50,28 @@ enum CommandPayload: Sendable {
     }
 
     private static func notJSON(_ bytes: [UInt8]) throws(CommandFailure) -> CommandFailure {
-        CommandFailure(.invalidJSON, "The payload \(try text(bytes).quoted) is not JSON")
+        let text = try text(bytes).quoted
+        guard bytes.count(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }) <= JSONValue.deepest else {
+            return CommandFailure(
+                .invalidJSON,
+                "The payload \(text) is not JSON, or has more than \(JSONValue.deepest) lists and objects in one another"
+            )
+        }
+        return CommandFailure(.invalidJSON, "The payload \(text) is not JSON")
     }
 
-    /// Returns whether the payload is the word `stop`. No other word is allowed.
-    func isStop() throws(CommandFailure) -> Bool {
-        guard case .text(let text) = self else { return false }
-        guard text == "stop" else {
-            throw .invalid("payload", is: .string(text), mayBe: "stop, or a JSON object")
+    /// Reads what starts and ends: the word `stop` as the whole payload, or `start` and `stop` in a key.
+    ///
+    /// - Parameter key: the key.
+    /// - Returns: whether it is to start, which is the default.
+    /// - Throws: `invalid_argument` for another word.
+    func starts(_ key: String) throws(CommandFailure) -> Bool {
+        switch self {
+        case .empty: return true
+        case .object(let arguments): return try arguments.word(key, of: .startAndStop) ?? true
+        case .text("stop"): return false
+        case .text(let text): throw .invalid("payload", is: .string(text), mayBe: "stop, or a JSON object")
         }
-        return true
     }
 
     /// Reads a word from a list, which is the whole payload or the value of a key. Errors call the former `payload`.
@@ -130,10 +151,18 @@ struct CommandEnvelope: Hashable, Sendable {
         timeToLive = .milliseconds(shortest ?? Self.standardMilliseconds)
     }
 
-    /// Returns the `id` of a command whose other keys may be invalid.
-    static func id(of payload: CommandPayload?) -> String? {
-        try? CommandArguments(payload).text("id", longest: longestID)
+    /// Returns the `id` of a command whose other keys may be invalid, or whose payload is not JSON.
+    static func id(of payload: Result<CommandPayload, CommandFailure>, _ bytes: [UInt8]) -> String? {
+        switch payload {
+        case .success(let payload): try? CommandArguments(payload).text("id", longest: longestID)
+        case .failure:
+            JSONMember.string(of: "id", inBroken: bytes.prefix(longestBroken))
+                .flatMap { $0.utf8.count <= longestID ? $0 : nil }
+        }
     }
+
+    /// In so many bytes of an invalid payload the `id` is looked for.
+    private static let longestBroken = 65_536
 }
 
 extension CommandArguments {

@@ -15,6 +15,12 @@ enum CommandReceiver {
             }
     }
 
+    /// Whether a command means nothing without a payload, as does one that does not exist.
+    static func needsPayload(_ name: String, isForTag: Bool) -> Bool {
+        if isForTag { return (try? TagRequestTable.row(name))?.needsPayload ?? true }
+        return (try? BridgeRequestTable.row(name))?.needsPayload ?? true
+    }
+
     /// The keys of the command, besides those of all commands.
     var keys: [String] {
         switch self {

@@ -4,6 +4,7 @@ import JacquardProtocol
 /// `config/get`: reads a value from the tag's configuration store.
 struct ConfigGet: TagRequest {
     static let name = "config/get"
+    static var needsPayload: Bool { true }
     static let keys = ["key", "vendor_id", "product_id"]
 
     private let entry: ConfigEntry
@@ -25,6 +26,7 @@ struct ConfigGet: TagRequest {
 /// `config/set`: writes a value to the tag's configuration store and returns it in the result.
 struct ConfigSet: TagRequest {
     static let name = "config/set"
+    static var needsPayload: Bool { true }
     static let keys = ["key", "vendor_id", "product_id", "type", "value"]
 
     private let entry: ConfigEntry

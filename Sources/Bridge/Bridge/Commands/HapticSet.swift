@@ -3,6 +3,7 @@ import JacquardProtocol
 /// `haptic/set`: `short`, `long`, `stop`, or an object with `pattern`, `on_ms`, `off_ms`, `amplitude`, `repeat`.
 struct HapticSet: TagRequest {
     static let name = "haptic/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .automation }
     static var isResultRecorded: Bool { true }
     static let keys = ["pattern", "on_ms", "off_ms", "amplitude", "repeat"]

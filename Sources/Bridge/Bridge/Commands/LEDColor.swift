@@ -25,7 +25,7 @@ public struct LEDColorName: Hashable, Sendable {
 }
 
 extension LEDPattern.Color {
-    /// Reads a colour name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`; other keys are ignored.
+    /// Reads a colour name, `"#rrggbb"` or `{"r":0,"g":0,"b":0}`.
     init?(_ value: JSONValue) {
         switch value {
         case .string(let text) where text.utf8.first == UInt8(ascii: "#"): self.init(hexadecimal: text)
@@ -37,6 +37,9 @@ extension LEDPattern.Color {
         default: return nil
         }
     }
+
+    /// The keys of a colour that is an object.
+    static let keys = ["r", "g", "b"]
 
     /// The allowed values, for error texts.
     static var allowed: String {

@@ -4,6 +4,7 @@ import JacquardProtocol
 /// `led/set`: plays a pattern on the LED of the tag or its gear. ``LEDArguments`` describes the arguments.
 struct LEDSet: TagRequest {
     static let name = "led/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .automation }
     static var isResultRecorded: Bool { true }
     static let keys = LEDArguments.allKeys

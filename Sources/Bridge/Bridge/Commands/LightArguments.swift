@@ -103,6 +103,11 @@ extension CommandArguments {
     }
 }
 
+extension LEDPattern.Frame {
+    /// The keys of a frame.
+    static let keys = ["color", "duration_ms"]
+}
+
 extension LEDEffect {
     /// The effect to remember. Frames are not stored, so a custom pattern becomes solid.
     fileprivate var repeatable: LEDEffect { kind == .custom ? .solid : self }

@@ -72,6 +72,8 @@ struct Requester: Equatable, Sendable {
     let receivedAt: Timestamp
     /// The command's `id`.
     let id: String?
+    /// Whether it reads what another command with the same result topic sets.
+    let isReading: Bool
     /// Whether the `id` identifies repetitions of this command.
     let isIDOwn: Bool
     /// The tag as part of the group that the command was sent to; nil for a command to a tag or the bridge.
@@ -101,6 +103,7 @@ struct Requester: Equatable, Sendable {
         correlationData = responseTopic == nil ? nil : message.correlationData
         receivedAt = now
         self.id = id
+        isReading = TagRequestTable.sharedReadings.contains { $0.isWord(address.name) }
         self.isIDOwn = isIDOwn
         self.member = member
         isReflex = false
@@ -115,6 +118,7 @@ struct Requester: Equatable, Sendable {
         correlationData = nil
         receivedAt = now
         id = reflex.trigger.text
+        isReading = false
         isIDOwn = false
         isReflex = true
         trace = 0
@@ -129,7 +133,7 @@ struct Requester: Equatable, Sendable {
     /// The key of the stored result; nil without a command `id`.
     var key: StoredResults.Key? {
         guard isIDOwn else { return nil }
-        return id.map { StoredResults.Key(resultTopic: resultTopic, id: $0) }
+        return id.map { StoredResults.Key(resultTopic: resultTopic, id: $0, isReading: isReading) }
     }
 }
 

@@ -224,8 +224,7 @@ extension PendingCommands {
     ///
     /// - Returns: the removed commands.
     mutating func removeAnswered(in commands: [RefusedCommand]) -> [PendingCommand] {
-        let keys = commands.filter { $0.answered == true }
-            .compactMap { command in command.id.map { StoredResults.Key(resultTopic: command.topic, id: $0) } }
+        let keys = commands.filter { $0.answered == true }.compactMap(\.key)
         guard !keys.isEmpty else { return [] }
         left.removeAnswered(keys)
         return remove { command in

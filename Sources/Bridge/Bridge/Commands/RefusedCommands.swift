@@ -8,12 +8,15 @@ struct RefusedCommand: Hashable, Sendable, Encodable {
     let answered: Bool?
     /// The `id` of the command; omitted if it has none.
     let id: String?
+    /// Whether it reads what another command with the same result topic sets; omitted if not.
+    let reading: Bool?
     let tag: String
     /// The result topic.
     let topic: String
 
     init(_ requester: Requester, of tag: TagID, isAnswered: Bool = false) {
         (id, self.tag, topic) = (requester.id, tag.text, requester.resultTopic)
+        reading = requester.isReading ? true : nil
         answered = isAnswered ? true : nil
     }
 
@@ -22,6 +25,12 @@ struct RefusedCommand: Hashable, Sendable, Encodable {
         guard let tag = value["tag"]?.string, let topic = value["topic"]?.string else { return nil }
         (id, self.tag, self.topic) = (value["id"]?.string, tag, topic)
         answered = value["answered"]?.flag == true ? true : nil
+        reading = value["reading"]?.flag == true ? true : nil
+    }
+
+    /// The key of the stored result; nil without an `id`.
+    var key: StoredResults.Key? {
+        id.map { StoredResults.Key(resultTopic: topic, id: $0, isReading: reading == true) }
     }
 
     /// Reads the elements of an array; none from anything else.

@@ -6,6 +6,7 @@ import Time
 /// tag has reached the state.
 struct ConnectionSet: TagRequest {
     static let name = "connection/set"
+    static var needsPayload: Bool { true }
     static var isResultRecorded: Bool { true }
     static let keys = ["connection"]
     static let ignoresHold = true
@@ -36,6 +37,7 @@ struct ConnectionSet: TagRequest {
 /// `name/set`: sets the tag's own name, given as text or in `name`. It may contain spaces.
 struct NameSet: TagRequest {
     static let name = "name/set"
+    static var needsPayload: Bool { true }
     static let keys = ["name"]
 
     private let newName: String
@@ -68,6 +70,7 @@ struct TouchModeSet: TagRequest {
     static let keys = ["touch_mode"]
 
     private let mode: TouchMode
+    static var needsPayload: Bool { true }
     /// After which time without a touch the mode ends; nil if it is not `slide`.
     private let slideIdle: Duration?
 

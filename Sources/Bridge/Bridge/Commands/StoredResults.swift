@@ -3,14 +3,17 @@ import Time
 
 /// Stores the final results of the last minute, to answer repeated commands.
 struct StoredResults: Sendable {
-    /// Identifies a command: its `id` is unique within a result topic. Both are compared as bytes.
+    /// Identifies a command: its `id` is unique within the command's topic. Texts are compared as bytes.
     struct Key: Hashable, Sendable {
         private let resultTopic: ExactText
         private let id: ExactText
+        /// Whether it reads what another command with the same result topic sets.
+        private let isReading: Bool
 
-        init(resultTopic: String, id: String) {
+        init(resultTopic: String, id: String, isReading: Bool = false) {
             self.resultTopic = ExactText(resultTopic)
             self.id = ExactText(id)
+            self.isReading = isReading
         }
 
         /// Size in bytes.

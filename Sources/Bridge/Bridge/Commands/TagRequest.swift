@@ -9,6 +9,9 @@ protocol TagRequest: Sendable {
     /// Its keys, besides those of all commands.
     static var keys: [String] { get }
 
+    /// Whether it means nothing without a payload.
+    static var needsPayload: Bool { get }
+
     /// Whether the command is allowed while the user has disconnected the tag or the configuration disables it.
     static var ignoresHold: Bool { get }
 
@@ -128,6 +131,7 @@ extension TagRequest {
     static var ignoresHold: Bool { false }
     static var access: CommandAccess { .homeAssistant }
     static var isResultRecorded: Bool { false }
+    static var needsPayload: Bool { false }
     var isImmediate: Bool { false }
     var goal: TagGoal { .connected }
     var endsLink: Bool { false }
@@ -171,6 +175,11 @@ enum TagRequestTable {
     }
 
     /// Returns the command with a name.
+    /// The commands that read what another one with the same result topic sets, such as `config/get`.
+    static let sharedReadings: [String] = rows.map { $0.name }.filter { name in
+        name.hasSuffix("/get") && rows.contains { $0.name == name.dropLast(3) + "set" }
+    }
+
     ///
     /// - Throws: `unknown_command`, with the existing names.
     static func row(_ name: String) throws(CommandFailure) -> any TagRequest.Type {

@@ -4,6 +4,7 @@ import Time
 /// `find/set`: lets a tag blink and vibrate, `start` for `for_s` or until `stop`.
 struct FindSet: TagRequest {
     static let name = "find/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .automation }
     static var isResultRecorded: Bool { true }
     static let keys = ["find", "for_s"]
@@ -14,7 +15,7 @@ struct FindSet: TagRequest {
     /// The range of `for_s`.
     private static let seconds: ClosedRange<UInt32> = 5...300
     private static let standardSeconds: UInt32 = 60
-    private static let words = [Word("start", true), Word("stop", false)]
+    private static let words: [Word<Bool>] = .startAndStop
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         let word = try payload.word("find", of: Self.words)

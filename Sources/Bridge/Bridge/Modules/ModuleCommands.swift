@@ -20,6 +20,7 @@ struct ModulesGet: TagRequest {
 /// `modules/set`: activates, deactivates or deletes a module. The result has the list after the change.
 struct ModulesSet: TagRequest {
     static let name = "modules/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .admin }
     static let keys = ["module", "action", "confirm"]
 

@@ -40,6 +40,7 @@ struct MotionSessionsGet: TagRequest {
 /// `imu/set`: an action with the motion sensor.
 struct MotionSet: TagRequest {
     static let name = "imu/set"
+    static var needsPayload: Bool { true }
     static let keys = [
         "action", "session", "group", "campaign", "product", "subject", "accelerometer_hz", "gyroscope_hz", "seconds",
         "format", "erase", "confirm",

@@ -64,6 +64,7 @@ public struct Signal: Hashable, Sendable {
 /// `notify/set`: plays a signal. `message` is a text for people, which counts as the name of a signal if it is one.
 struct NotifySet: TagRequest {
     static let name = "notify/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .automation }
     static var isResultRecorded: Bool { true }
     static let keys = ["signal", "message"]

@@ -5,6 +5,7 @@ import Text
 /// `raw/set`: selects what is published of the raw data characteristic, or writes to it. For research; off by default.
 struct RawSet: TagRequest {
     static let name = "raw/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .admin }
     static let keys = ["views", "send"]
 

@@ -81,6 +81,7 @@ public struct ReflexRequest: Hashable, Sendable {
         self.row = row
         do throws(CommandFailure) {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
+            if case .object(let arguments) = payload { try arguments.check() }
             // The configuration checks the names of signals.
             let signal = signalName.map { Signal(name: $0) }
             // Whether a command is valid does not depend on the tag.

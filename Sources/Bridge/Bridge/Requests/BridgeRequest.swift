@@ -12,6 +12,9 @@ protocol BridgeRequest: Sendable {
     /// Its keys, besides those of all commands.
     static var keys: [String] { get }
 
+    /// Whether it means nothing without a payload.
+    static var needsPayload: Bool { get }
+
     /// Parses the request from its payload.
     ///
     /// - Throws: `invalid_argument`, `invalid_json`, or why it cannot be executed now.
@@ -65,6 +68,7 @@ enum BridgeRequestStep: Sendable {
 
 extension BridgeRequest {
     static var keys: [String] { [] }
+    static var needsPayload: Bool { false }
     var needsBluetooth: Bool { false }
     var responseLimit: Duration { .seconds(60) }
 

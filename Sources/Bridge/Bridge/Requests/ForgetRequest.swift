@@ -8,6 +8,7 @@ import Time
 /// `id` as in all commands.
 struct ForgetRequest: BridgeRequest {
     static let name = "forget"
+    static var needsPayload: Bool { true }
     static let keys = ["id", "tag"]
 
     private let entry: TagEntry

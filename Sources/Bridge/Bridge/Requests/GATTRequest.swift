@@ -1,10 +1,12 @@
 import JacquardProtocol
 import Time
 
-/// `request/gatt`: an object with `tag` and `duration_s` records the Bluetooth traffic with a tag; `stop` ends it.
+/// `request/gatt`: an object with `tag` and `duration_s` records the Bluetooth traffic with a tag; `stop`,
+/// also in `gatt`, ends it.
 struct GATTRequest: BridgeRequest {
     static let name = "gatt"
-    static let keys = ["tag", "duration_s"]
+    static var needsPayload: Bool { true }
+    static let keys = ["gatt", "tag", "duration_s"]
 
     private enum Intent: Sendable {
         case record(TagID, seconds: Int)
@@ -18,14 +20,15 @@ struct GATTRequest: BridgeRequest {
     private static let standardSeconds = 60
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        guard try !payload.isStop() else {
+        let starts = try payload.starts("gatt")
+        let arguments = try CommandArguments(payload, word: "gatt")
+        let name = try arguments.text("tag", longest: TagID.longest)
+        let seconds = try arguments.integer("duration_s", Self.durations) ?? Self.standardSeconds
+        guard starts else {
             intent = .stop
             return
         }
-        let arguments = try CommandArguments(emptyOrObject: payload)
-        let tag = try CommandArguments.required(
-            arguments.text("tag", longest: TagID.longest), "tag", mayBe: "the id of a tag")
-        let seconds = try arguments.integer("duration_s", Self.durations) ?? Self.standardSeconds
+        let tag = try CommandArguments.required(name, "tag", mayBe: "the id of a tag")
         intent = .record(bridge.tags[try bridge.tagPosition(tag)].entry.id, seconds: seconds)
     }
 

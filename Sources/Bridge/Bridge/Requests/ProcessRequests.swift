@@ -25,6 +25,7 @@ struct HealthRequest: BridgeRequest {
 /// `request/log_level`: a level, or an object with `level`. It lasts until the next start.
 struct LogLevelRequest: BridgeRequest {
     static let name = "log_level"
+    static var needsPayload: Bool { true }
     static let keys = ["level"]
 
     private let level: LogLevel

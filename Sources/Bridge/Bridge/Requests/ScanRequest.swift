@@ -1,9 +1,10 @@
 import Time
 
-/// `request/scan`: empty or an object with `duration_s` and `duplicates` starts or prolongs the scan; `stop` ends it.
+/// `request/scan`: empty or an object with `duration_s` and `duplicates` starts or prolongs the scan; `stop`, also in
+/// `scan`, ends it.
 struct ScanRequest: BridgeRequest {
     static let name = "scan"
-    static let keys = ["duration_s", "duplicates"]
+    static let keys = ["scan", "duration_s", "duplicates"]
 
     private enum Intent: Sendable {
         case scan(seconds: Int, allowsDuplicates: Bool)
@@ -17,13 +18,14 @@ struct ScanRequest: BridgeRequest {
     private static let standardSeconds = 30
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        guard try !payload.isStop() else {
+        let starts = try payload.starts("scan")
+        let arguments = try CommandArguments(payload, word: "scan")
+        let seconds = try arguments.integer("duration_s", Self.durations)
+        let allowsDuplicates = try arguments.flag("duplicates")
+        guard starts else {
             intent = .stop
             return
         }
-        let arguments = try CommandArguments(emptyOrObject: payload)
-        let seconds = try arguments.integer("duration_s", Self.durations)
-        let allowsDuplicates = try arguments.flag("duplicates")
         intent = .scan(seconds: seconds ?? Self.standardSeconds, allowsDuplicates: allowsDuplicates ?? false)
     }
 

@@ -16,8 +16,12 @@ extension BridgeState {
             message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
         guard isForDiscovery != true, let subject = topics.subject(of: message.topic) else { return [] }
         switch subject {
-        case .command(let address): return command(address, message, at: now)
-        case .groupCommand(let group, let name): return groupCommand(name, to: group, message, at: now)
+        case .command(let address):
+            if isDeletion(message, of: address.name, isForTag: address.tag != nil) { return [] }
+            return command(address, message, at: now)
+        case .groupCommand(let group, let name):
+            if isDeletion(message, of: name, isForTag: true) { return [] }
+            return groupCommand(name, to: group, message, at: now)
         case .tagInfo(let tag):
             guard message.isRetained, let id = TagID(String(tag)) else { break }
             if let position = tags.position(of: id) {
@@ -66,6 +70,29 @@ extension BridgeState {
         return []
     }
 
+    /// Returns whether a message deletes the retained message of a command's topic, which is no command.
+    ///
+    /// Only MQTT 5 says so of a message that arrives as it is published. Before, one without a payload is a deletion if a retained
+    /// message of the topic was received, or if the command means nothing without a payload.
+    private mutating func isDeletion(_ message: MQTTMessage, of name: String, isForTag: Bool) -> Bool {
+        guard message.payload.isEmpty else { return false }
+        if message.isRetained { return true }
+        guard stack.protocolVersion == Self.lastVersionWithoutRetain else { return false }
+        return retainedCommands.remove(ExactText(message.topic)) != nil
+            || CommandReceiver.needsPayload(name, isForTag: isForTag)
+    }
+
+    /// MQTT 3.1.1, whose brokers remove the retain flag from a message for a subscriber that they have.
+    private static let lastVersionWithoutRetain = 4
+    /// Upper bound on ``retainedCommands``.
+    private static let mostRetainedCommands = 64
+
+    /// Notes a retained command: the message that deletes it is none.
+    private mutating func noteRetained(_ message: MQTTMessage) {
+        guard retainedCommands.count < Self.mostRetainedCommands else { return }
+        retainedCommands.insert(ExactText(message.topic))
+    }
+
     /// Handles a message that arrives after the decision to stop: rejects a command.
     mutating func receivedWhileStopping(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
         switch topics.subject(of: message.topic) {
@@ -102,7 +129,7 @@ extension BridgeState {
         if position == nil, address.tag != nil { pendingCommands.proves(until: now.instant + .seconds(1)) }
         let other = responder(address, position, as: member)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
-        let id = CommandEnvelope.id(of: try? payload.get())
+        let id = CommandEnvelope.id(of: payload, message.payload)
         let isIDOwn = address.tag != nil || Self.isIDOwn(ofRequest: address.name, payload)
         var refusal: CommandFailure?
         var responseTopic: ResponseTopic?
@@ -111,7 +138,10 @@ extension BridgeState {
         } catch {
             refusal = error
         }
-        if message.isRetained { refusal = .retained }
+        if message.isRetained {
+            refusal = .retained
+            noteRetained(message)
+        }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
         var requester = Requester(
             address, message, responseTopic, id: id, isIDOwn: isIDOwn, member: member, trace: trace, at: now)
@@ -202,6 +232,7 @@ extension BridgeState {
         if let tag = address.tag, position == nil { throw unknownTag(tag) }
         let receiver = try receiver.get()
         let payload = try payload.get()
+        if case .object(let arguments) = payload { try arguments.check() }
         let timeToLive = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds).timeToLive
         if try pendingCommands.join(requester) { return [] }
         switch receiver {

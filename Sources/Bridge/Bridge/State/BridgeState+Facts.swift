@@ -81,6 +81,7 @@ extension BridgeState {
         former.brokerConnected(at: now.instant)
         peers.brokerConnected(at: now.instant)
         watch?.brokerConnected(at: now.instant)
+        retainedCommands = []
         let wereElsewhere = tagsElsewhere != nil
         // With discovery, they are cleared after the announcement without their entities.
         let hasLeftTopics = discovery == nil && tags.contains { !$0.leftTopics.isEmpty }

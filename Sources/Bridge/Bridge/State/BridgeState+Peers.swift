@@ -261,7 +261,8 @@ extension BridgeState {
             return
         }
         let responseTopic = try? message.responseTopic(protecting: protectedTopics)
-        let id = CommandEnvelope.id(of: try? CommandPayload(message.payload))
+        let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
+        let id = CommandEnvelope.id(of: payload, message.payload)
         let requester = Requester(address, message, responseTopic, id: id, member: member, at: now)
         leave(
             .unknownTag(message.isRetained ? .retained : unknownTag(tag)), of: tag, to: other, [requester],

@@ -61,6 +61,8 @@ public struct BridgeState: ~Copyable {
     /// From the decision to connect a tag to its connection.
     var connectDurations = DurationHistogram.connects
     var groups: GroupTable
+    /// The topics of retained commands. The messages that delete them are no commands.
+    var retainedCommands: Set<ExactText> = []
     /// The tags that blink until they are found.
     var finds = FindTable()
     /// The settings of commands.

@@ -78,15 +78,14 @@ public struct BridgeTopics: Equatable, Sendable {
     /// The topic filters that the bridge subscribes to.
     public var filters: [String] {
         [
-            "\(base)/tag/+/+/set", "\(base)/tag/+/+/get", "\(base)/tag/+/\(MotionSessionsGet.name)",
-            bridge + "/request/+",
+            "\(base)/tag/+/+/set", "\(base)/tag/+/+/get", "\(base)/tag/+/+/+/set", "\(base)/tag/+/+/+/get",
+            bridge + "/request/+", infoOfEveryBridge, stateOfEveryBridge, infoOfEveryTag,
         ]
-            + [infoOfEveryBridge, stateOfEveryBridge, infoOfEveryTag]
     }
 
     /// The topic filters of commands to groups, which the bridge subscribes to while it has any.
     public var groupFilters: [String] {
-        ["\(base)/group/+/+/set", "\(base)/group/+/+/get", "\(base)/group/+/\(MotionSessionsGet.name)"]
+        ["+", "+/+"].flatMap { levels in ["set", "get"].map { "\(base)/group/+/\(levels)/\($0)" } }
     }
 
     /// A filter that matches the `info` topic of every bridge with this base topic.
@@ -128,13 +127,9 @@ public struct BridgeTopics: Equatable, Sendable {
             return nil
         }
         return switch levels.count {
-        case 4 where levels.has("tag", at: 0) && levels.isCommand: .command(CommandAddress(ofTag: levels))
-        case 4 where levels.has("group", at: 0) && levels.isCommand:
+        case 4...5 where levels.has("tag", at: 0) && levels.isCommand: .command(CommandAddress(ofTag: levels))
+        case 4...5 where levels.has("group", at: 0) && levels.isCommand:
             .groupCommand(group: ExactText(levels[1]), name: String(levels.text(from: 2)))
-        case 5 where topic.hasSuffix("/" + MotionSessionsGet.name) && levels.has("tag", at: 0):
-            .command(CommandAddress(ofTag: levels))
-        case 5 where topic.hasSuffix("/" + MotionSessionsGet.name) && levels.has("group", at: 0):
-            .groupCommand(group: ExactText(levels[1]), name: MotionSessionsGet.name)
         case 4 where levels.has("bridge", at: 0) && levels.has("request", at: 2) && topic.isTopic(below: bridge):
             .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case 3 where levels.has("tag", at: 0) && levels.has("info", at: 2): .tagInfo(levels[1])
@@ -179,7 +174,7 @@ enum TopicSubject: Hashable, Sendable {
 struct CommandAddress: Hashable, Sendable {
     /// The tag's topic level; nil for a request to the bridge.
     let tag: String?
-    /// `led/set`, or the verb of a request.
+    /// `led/set`, `imu/sessions/get`, or the verb of a request.
     let name: String
     /// `T/<command>/result` or `G/response/<verb>`.
     let resultTopic: String
@@ -200,5 +195,5 @@ struct CommandAddress: Hashable, Sendable {
 
 extension TopicLevels {
     /// Whether the last level is that of a command.
-    fileprivate var isCommand: Bool { has("set", at: 3) || has("get", at: 3) }
+    fileprivate var isCommand: Bool { has("set", at: count - 1) || has("get", at: count - 1) }
 }
