@@ -38,6 +38,10 @@ final class AirTag {
     var troubledUntil = Instant(sinceBoot: .zero)
     /// Until when its responses may lack what was requested.
     var garbledUntil = Instant(sinceBoot: .zero)
+    /// The faults of its answers after the present one, each once.
+    private var plannedFaults: ArraySlice<FirmwareFaults.AnswerFault> = []
+    /// When its LED was switched on last, and when it goes off; nil while that is unknown.
+    private(set) var light: (since: Instant, off: Instant)?
     /// The hosts that it has a bond with.
     var bonds: Set<Int> = []
     /// Whether it has lost a bond, and was not paired again since.
@@ -98,6 +102,18 @@ final class AirTag {
     func write(_ value: [UInt8], on channel: TagCharacteristic) {
         history.requested = world.now
         perform(firmware.write(value, on: channel, at: world.now), mark: nil)
+        nextFault()
+    }
+
+    /// Plans faults of its next answers, one for each.
+    func plan(_ faults: [FirmwareFaults.AnswerFault]) {
+        plannedFaults = faults[...]
+        nextFault()
+    }
+
+    private func nextFault() {
+        guard firmware.faults.answer == nil, let fault = plannedFaults.popFirst() else { return }
+        _ = try? firmware.execute(.fault(fault, isOnce: true))
     }
 
     // MARK: People
@@ -124,6 +140,7 @@ final class AirTag {
 
     /// Ends the fault of its answers, also while it has no power.
     func endFault() {
+        plannedFaults = []
         _ = try? firmware.execute(.fault(nil, isOnce: false))
         world.tagChanged(self)
     }
@@ -134,6 +151,7 @@ final class AirTag {
         world.trace("\(serial) power \(isOn)")
         self.isOn = isOn
         if !isOn {
+            light = nil
             if link != nil { history.linkEnded = world.now }
             link?.tagIsGone()
             _ = firmware.disconnected()
@@ -151,7 +169,12 @@ final class AirTag {
             case .notify(let value, let channel): link?.notify(value, on: channel, mark: index == last ? mark : nil)
             case .dropLink: link?.drop(after: world.draw(.milliseconds(5), .milliseconds(60)))
             case .advertise: world.tagChanged(self)
-            case .effect(let effect): Demand.Effect(effect).map { history.effects[$0] = world.now }
+            case .effect(let effect):
+                if case .led(let pattern, on: .tag) = effect {
+                    let duration = Duration.milliseconds(pattern.durationMilliseconds)
+                    light = (world.now, pattern.haltsAll ? world.now : world.now + duration)
+                }
+                Demand.Effect(effect).map { history.effects[$0] = world.now }
             }
         }
         lookAgain()

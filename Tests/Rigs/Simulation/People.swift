@@ -220,6 +220,12 @@ final class People {
         for tag in world.tags where held.contains(tag.serial) { want(tag) }
     }
 
+    /// Sends a command to a tag, with an `id` as its last key.
+    func command(_ tag: AirTag, _ topic: String, _ payload: String) {
+        commands += 1
+        send("jacquard/tag/\(tag.serial)/\(topic)", "{\(payload),\"id\":\"c\(commands)\"}", id: "c\(commands)")
+    }
+
     /// Sends a command, and lets the oracle expect its result.
     func send(_ topic: String, _ payload: String, id: String?) {
         world.trace("command \(topic) \(payload)")

@@ -15,6 +15,7 @@ final class World {
     private(set) lazy var oracle = Oracle(self)
     private(set) lazy var people = People(self)
     private(set) lazy var faults = Faults(self)
+    private lazy var lostAnswers = LostAnswers(self)
     /// The plan of a run that real programs can play, too; nil for other runs.
     private(set) var schedule: Schedule?
     private(set) var tags: [AirTag] = []
@@ -218,6 +219,7 @@ final class World {
         if let schedule { schedule.begin() } else { people.begin() }
         oracle.begin()
         if options.hasFaults, schedule == nil { faults.begin() }
+        if options.losesAnswers { lostAnswers.begin() }
         after(options.duration) { [self] in
             oracle.finish()
             EventLoop.shared.stop()

@@ -69,6 +69,41 @@ struct FindTests {
         #expect(Self.played(scene).isEmpty)
     }
 
+    private static func isLit(_ lines: [String]) -> Bool? {
+        lines.last { $0.hasPrefix("jacquard/tag/003R/led ") }?.contains(#""state":"ON""#)
+    }
+
+    @Test("lights the LED, as its fact says, which remembers what was played before")
+    func light() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"color":"red","duration_ms":1000}"#)
+        scene.answer()
+        scene.wait(.seconds(2))
+        scene.send("tag/003R/find/set", #"{"find":"start","for_s":25}"#)
+        let start = scene.answer()
+        #expect(Self.isLit(start) == true)
+        #expect(start.contains { $0.contains(#""effect":"custom""#) && $0.contains(#""b":255,"g":255,"r":255"#) })
+        #expect(Self.isLit(scene.wait(.seconds(3))) == nil)
+        scene.send("tag/003R/led/set", "off")
+        #expect(Self.isLit(scene.answer()) == false)
+        #expect(Self.isLit(scene.wait(.seconds(10))) == true, "the next round")
+        let end = scene.wait(.seconds(12))
+        #expect(Self.isLit(end) == false)
+        #expect(end.contains { $0.contains(#""b":0,"g":0,"r":255"#) })
+    }
+
+    @Test("leaves the LED on for the rest of a round after the link was lost, and off after a gesture")
+    func lightEnds() {
+        let scene = Self.searching()
+        scene.wait(.seconds(4))
+        scene.disconnect()
+        #expect(Self.isLit(scene.wait(.seconds(5))) == nil)
+        #expect(Self.isLit(scene.wait(.seconds(1))) == false)
+        let other = Self.searching()
+        #expect(Self.isLit(other.report(.gesture(.brushIn))) == false)
+        #expect(Self.isLit(Self.searching().handle(.stopping)) == false)
+    }
+
     @Test("ends with a gesture, which is published as usual")
     func gesture() {
         let scene = Self.searching()
@@ -151,14 +186,14 @@ struct FindTests {
         #expect(late.lastError?.code == "expired")
     }
 
-    @Test("takes the LED from other patterns, and gives it back as off")
-    func light() {
+    @Test("takes the LED from another pattern, as its fact says")
+    func otherPattern() {
         let scene = Scene.connected()
         scene.send("tag/003R/led/set", "red")
         scene.answer()
         scene.send("tag/003R/find/set", "start")
-        let lines = scene.answer()
-        #expect(lines.contains { $0.hasPrefix("jacquard/tag/003R/led ") && $0.contains(#""state":"OFF""#) })
+        let light = scene.answer().last { $0.hasPrefix("jacquard/tag/003R/led ") }
+        #expect(light?.contains(#""effect":"custom","state":"ON""#) == true)
     }
 
     @Test("continues for another time with another start")

@@ -31,6 +31,8 @@ struct CommandFailure: Error, Hashable, Sendable {
     let isRetryable: Bool
     /// A word for the cause; nil if the code says it. Without it the key is omitted.
     let reason: String?
+    /// Whether the tag may have executed the command.
+    private(set) var leavesEffectUnknown = false
 
     init(_ code: Code, _ text: String, hint: String? = nil, isRetryable: Bool? = nil, reason: String? = nil) {
         self.reason = reason
@@ -183,6 +185,7 @@ extension CommandFailure {
         case .malformedResponse:
             self.init(.tagError, "The tag's response lacks required data")
         }
+        leavesEffectUnknown = error.leavesEffectUnknown
     }
 }
 

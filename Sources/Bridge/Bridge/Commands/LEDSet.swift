@@ -42,18 +42,24 @@ struct LEDSet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        let (light, isOn) = (tag.tagLED.light, tag.tagLED.isOn)
-        switch arguments.intent {
-        case .off: tag[led: arguments.target].turnOff()
-        case .on(let light, let pattern): tag[led: arguments.target].plays(pattern, light, at: now.instant)
+        if arguments.target == .tag { tag.lightConfirmed() }
+        let publications = tag.lightChanged(of: arguments.target) { led in
+            switch arguments.intent {
+            case .off: led.turnOff()
+            case .on(let light, let pattern): led.plays(pattern, light, at: now.instant)
+            }
         }
-        // A repeated command changes nothing that is published.
-        let isSame = tag.tagLED.isOn == isOn && tag.tagLED.light == light
-        return TagRequestOutcome(publications: isSame ? [] : [tag.ledFact])
+        return TagRequestOutcome(publications: publications)
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
         tag[led: arguments.target].commandFailed()
+        guard failure?.leavesEffectUnknown == true, arguments.target == .tag else { return }
+        switch arguments.intent {
+        case .on(let light, let pattern) where !tag.tagLED.isStopped(by: pattern):
+            tag.lightUnknown((light, pattern), at: now)
+        case .on, .off: tag.lightUnknown(nil, at: now)
+        }
     }
 }
 

@@ -58,19 +58,24 @@ struct NameSet: TagRequest {
     }
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(publications: tag.sighted(TagSighting(name: newName), at: now))
+        tag.nameConfirmed()
+        return TagRequestOutcome(publications: tag.sighted(TagSighting(name: newName), at: now))
+    }
+
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
+        if failure?.leavesEffectUnknown == true { tag.unconfirmed.nameUnknown(at: now.instant) }
     }
 }
 
 /// `touch_mode/set`: `gesture`, `continuous`, `slide`, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
+    static var needsPayload: Bool { true }
     static var access: CommandAccess { .automation }
     static var isResultRecorded: Bool { true }
     static let keys = ["touch_mode"]
 
     private let mode: TouchMode
-    static var needsPayload: Bool { true }
     /// After which time without a touch the mode ends; nil if it is not `slide`.
     private let slideIdle: Duration?
 

@@ -46,6 +46,9 @@ protocol TagRequest: Sendable {
     /// Applies a successful result to the tag's state.
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome
 
+    /// Returns the failure for an error of the tag.
+    func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure
+
     /// Called when the command failed, or is left to another bridge: then there is no failure.
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp)
 }
@@ -128,15 +131,18 @@ struct TagRequestOutcome: Sendable {
 
 extension TagRequest {
     static var keys: [String] { [] }
+    static var needsPayload: Bool { false }
     static var ignoresHold: Bool { false }
     static var access: CommandAccess { .homeAssistant }
     static var isResultRecorded: Bool { false }
-    static var needsPayload: Bool { false }
     var isImmediate: Bool { false }
     var goal: TagGoal { .connected }
     var endsLink: Bool { false }
 
     func accepted(by tag: inout TagMirror) {}
+    func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure {
+        CommandFailure(error, tag: copy tag, at: now)
+    }
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {}
 
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
@@ -169,17 +175,17 @@ enum TagRequestTable {
         TouchModeSet.self,
     ]
 
+    /// The commands that read what another one with the same result topic sets, such as `config/get`.
+    static let sharedReadings: [String] = rows.map { $0.name }.filter { name in
+        name.hasSuffix("/get") && rows.contains { $0.name == name.dropLast(3) + "set" }
+    }
+
     /// The topics of results that are recorded.
     static var recordedResults: [String] {
         rows.filter { $0.isResultRecorded }.map { $0.name.prefix { $0 != "/" } + "/result" }
     }
 
     /// Returns the command with a name.
-    /// The commands that read what another one with the same result topic sets, such as `config/get`.
-    static let sharedReadings: [String] = rows.map { $0.name }.filter { name in
-        name.hasSuffix("/get") && rows.contains { $0.name == name.dropLast(3) + "set" }
-    }
-
     ///
     /// - Throws: `unknown_command`, with the existing names.
     static func row(_ name: String) throws(CommandFailure) -> any TagRequest.Type {

@@ -31,6 +31,13 @@ struct FindSet: TagRequest {
         duration.map { .playLEDPattern(.finding(for: min($0, FindTable.round)), on: .tag) }
     }
 
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
+        guard let duration, failure?.leavesEffectUnknown == true else { return }
+        // The search has not begun: the LED is switched off.
+        tag.lightUnknown((.finding, .finding(for: min(duration, FindTable.round))), at: now)
+        tag.lightUnknown(nil, at: now)
+    }
+
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(find: duration.map { .start($0) } ?? .stop)
     }

@@ -39,10 +39,10 @@ struct FindTable: Sendable {
 
     /// Ends.
     ///
-    /// - Returns: whether the tag was blinking.
-    mutating func end(_ tag: TagID) -> Bool {
+    /// - Returns: when the tag stops blinking by itself; nil if it was not blinking.
+    mutating func end(_ tag: TagID) -> Instant? {
         defer { updateDeadline() }
-        return runs.removeValue(forKey: tag) != nil
+        return runs.removeValue(forKey: tag).map { min($0.until, $0.nextRound) }
     }
 
     /// Returns the rounds that are due, and the tags whose time is over.

@@ -58,6 +58,10 @@ struct ModulesSet: TagRequest {
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         TagRequestOutcome(response, aboutModulesOf: &tag, idle: action == .activate ? idle : nil, at: now)
     }
+
+    func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
+        if failure?.leavesEffectUnknown == true { tag.unconfirmed.modulesUnknown(at: now.instant) }
+    }
 }
 
 extension TagRequestOutcome {
@@ -76,6 +80,7 @@ extension TagRequestOutcome {
             return
         }
         tag.rare.modules = modules
+        tag.rare.unconfirmed.modulesConfirmed()
         let isActive = modules.first { $0.isSameModule(as: .motion) }.map { $0.isEnabled == true }
         if isActive == true {
             if idle != nil || tag.hasMotion { tag.motion.foundActive() }

@@ -61,6 +61,8 @@ struct MotionSet: TagRequest {
     }
 
     private let work: Work
+    /// The session to be erased; nil for other work.
+    private var words: MotionSessionWords?
     private let idle: Duration
 
     var command: TagCommand? {
@@ -106,7 +108,9 @@ struct MotionSet: TagRequest {
             if context.isDownloading { throw .isDownloading }
             work = .download(try MotionSessionWords(arguments), isErased: try arguments.flag("erase") ?? false)
         case .erase:
-            let stored = try MotionSessionWords(arguments).session(in: context.sessions)?.id
+            let words = try MotionSessionWords(arguments)
+            self.words = words
+            let stored = try words.session(in: context.sessions)?.id
             if let stored { work = .erase(stored) } else { work = .erase(try Self.id(arguments)) }
         case .eraseAll:
             let confirmed = try arguments.word("confirm", of: [Word("all", true)])
@@ -180,9 +184,27 @@ struct MotionSet: TagRequest {
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
+        if failure?.leavesEffectUnknown == true { becomesUnknown(on: &tag, at: now) }
         // The tag has loaded the module before it refuses the rest.
         guard let code = failure?.code, [.busy, .tagError, .timeout].contains(code) else { return }
         tag.motion.used(idle: idle, at: now.instant)
+    }
+
+    /// Handles a lost response: the state is read again.
+    private func becomesUnknown(on tag: inout TagMirror, at now: Timestamp) {
+        switch work {
+        case .record(let id, let rates): tag.motion.becomesUnknown(recording: (id.session, rates), at: now.instant)
+        // A stream that nobody reads empties the battery.
+        case .stream: tag.motion.stopDue = now.instant
+        case .erase, .eraseAll: tag.motion.becomesUnknown(changesSessions: true, at: now.instant)
+        case .activate, .deactivate, .stop, .download: tag.motion.becomesUnknown(at: now.instant)
+        }
+    }
+
+    func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure {
+        // The tag has no such session.
+        if case .erase = work, error == .status(.badParameter), let words { return words.missing }
+        return CommandFailure(error, tag: copy tag, at: now)
     }
 
     /// Opens the file of the session that is to be transferred.
@@ -284,8 +306,7 @@ extension TagRequestOutcome {
         switch response {
         case .motionStatus(let status): tag.motion.reported(status)
         case .motionSessions(let sessions, let isComplete):
-            // A part of the list replaces nothing.
-            if isComplete || tag.motion.sessions == nil { tag.motion.sessions = sessions }
+            tag.motion.listed(sessions, isComplete: isComplete)
             withSessions = true
             tag.motion.foundActive()
             if !isComplete { failure = CommandFailure(.timeout, "The tag has not sent the whole list of sessions") }

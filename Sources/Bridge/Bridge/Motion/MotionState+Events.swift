@@ -47,7 +47,7 @@ extension MotionState {
             return [.publishState]
         }
         download?.until = nil
-        let effects = [.send(.check)] + eraseDownloaded(in: tag)
+        let effects = [.send(.check)] + (areSessionsUnknown ? [.send(.list)] : []) + eraseDownloaded(in: tag)
         guard let download, !download.isComplete else { return effects }
         return effects + [.file(.open(download.session))]
     }
@@ -68,10 +68,18 @@ extension MotionState {
                 if case .success = result { nil } else { min((stopPause ?? .seconds(1)) * 2, Self.longestStopPause) }
             stopDue = stopPause.map { tag.now.instant + $0 }
         }
+        switch errand {
+        case .check, .list: checked(result, at: tag.now.instant)
+        default: break
+        }
         switch (errand, result) {
         case (_, .success(.motionStatus(let status))):
-            reported(status)
+            if status.module == .active { reported(status) } else { ended(as: status.module) }
             // A module that was active before the connection is unused from now on.
+            used(idle: tag.idle, at: tag.now.instant)
+        case (.list, .success(.motionSessions(let sessions, let isComplete))):
+            listed(sessions, isComplete: isComplete)
+            if !isComplete { checked(.failure(.timeout), at: tag.now.instant) }
             used(idle: tag.idle, at: tag.now.instant)
         case (.deactivate, .success): ended(as: .inactive)
         case (.deactivate, .failure):
@@ -81,7 +89,9 @@ extension MotionState {
         case (.erase(let id), .failure(.linkLost)), (.erase(let id), .failure(.notConnected)):
             unerased = id
             return []
-        case (.erase, .failure): error = "the session was not erased: \(text)"
+        case (.erase, .failure(let failure)):
+            error = "the session was not erased: \(text)"
+            if failure.leavesEffectUnknown { becomesUnknown(changesSessions: true, at: tag.now.instant) }
         case (.download, .failure(let error)) where error != .linkLost && error != .notConnected:
             return downloadFailed(text, in: tag)
         default: return []
@@ -109,6 +119,10 @@ extension MotionState {
             stopDue = nil
             // The end of the link has ended it, or another stream is wanted.
             if tag.isConnected, stream == nil { effects.append(.send(.stop)) } else { stopPause = nil }
+        }
+        if let due = checkDue, due <= now {
+            checkDue = nil
+            if tag.isConnected { effects += [.send(.check)] + (areSessionsUnknown ? [.send(.list)] : []) }
         }
         if let due = idleAt, due <= now {
             let isUnused = tag.isConnected && !isBusy
@@ -227,6 +241,7 @@ extension MotionState.Errand {
     var command: TagCommand {
         switch self {
         case .check: .motion(.status)
+        case .list: .motion(.sessions)
         case .download(let id, let offset): .motion(.download(id, offset: offset))
         case .stop: .motion(.stop)
         case .deactivate: .changeModule(.deactivate, named: ModuleDescriptor.motion.name ?? "")

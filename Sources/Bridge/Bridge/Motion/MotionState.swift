@@ -38,7 +38,7 @@ struct MotionState: Sendable {
 
     /// The purpose of a command of the bridge's own.
     enum Errand: Sendable {
-        case check, stop, deactivate
+        case check, list, stop, deactivate
         case download(MotionSessionID, offset: UInt32)
         case erase(MotionSessionID)
     }
@@ -67,17 +67,33 @@ struct MotionState: Sendable {
     var stopDue: Instant?
     /// The pause before that; nil unless it has failed.
     var stopPause: Duration?
+    /// When the state is read again that a lost response has left unknown.
+    var checkDue: Instant?
+    /// The pause before that.
+    private var checkPause = Self.firstCheckPause
+    /// Whether the list of sessions is read again, too.
+    private(set) var areSessionsUnknown = false
+    /// The recording that may have begun.
+    private var unconfirmedRecording: (session: String, rates: MotionRates)?
     /// The bridge's own commands by token.
     var errands: [UInt64: Errand] = [:]
 
     /// The most bytes that wait to be written to a file.
     static let mostUnwritten = 65_536
+    /// The pause before the state is read again; it doubles after each failure.
+    private static let firstCheckPause = Duration.seconds(1)
+    private static let longestCheckPause = Duration.seconds(60)
     /// The longest pause before the end of a stream is requested again.
     static let longestStopPause = Duration.seconds(60)
     /// How long a lost link is waited for.
     static let patience = Duration.seconds(3600)
     /// How long the tag may send nothing during a download. It repeats a packet after two seconds.
     static let silence = Duration.seconds(15)
+
+    /// - Parameter isPresent: whether the tag was ever found to have the module.
+    init(isPresent: Bool = false) {
+        self.isPresent = isPresent
+    }
 
     /// When something becomes due.
     var deadline: Instant? {
@@ -87,7 +103,42 @@ struct MotionState: Sendable {
         deadline.lower(to: download?.silentAt)
         deadline.lower(to: download?.until)
         deadline.lower(to: stopDue)
+        deadline.lower(to: checkDue)
         return deadline
+    }
+
+    /// Handles a lost response, which leaves the state unknown until the tag reports it.
+    ///
+    /// - Parameters:
+    ///   - recording: the recording that may have begun; nil if none was requested.
+    ///   - changesSessions: whether sessions may have been erased.
+    ///   - now: the current time.
+    mutating func becomesUnknown(
+        recording: (session: String, rates: MotionRates)? = nil, changesSessions: Bool = false, at now: Instant
+    ) {
+        unconfirmedRecording = recording ?? unconfirmedRecording
+        areSessionsUnknown = areSessionsUnknown || changesSessions
+        checkPause = Self.firstCheckPause
+        checkDue = now + checkPause
+    }
+
+    /// Handles the end of a command that reads the state: another one follows a failure.
+    mutating func checked(_ result: Result<TagCommandResponse, TagCommandError>, at now: Instant) {
+        switch result {
+        case .success: checkPause = Self.firstCheckPause
+        // The next connection reads it.
+        case .failure(.linkLost), .failure(.notConnected): checkDue = nil
+        case .failure:
+            checkPause = min(checkPause * 2, Self.longestCheckPause)
+            checkDue = now + checkPause
+        }
+    }
+
+    /// Handles a list of sessions.
+    mutating func listed(_ list: [StoredMotionSession], isComplete: Bool) {
+        // A part of the list replaces nothing.
+        if isComplete || sessions == nil { sessions = list }
+        if isComplete { areSessionsUnknown = false }
     }
 
     /// Whether the raw data characteristic is used.
@@ -136,6 +187,10 @@ struct MotionState: Sendable {
         if status.module != .missing { isPresent = true }
         self.status = status.status
         if status.status != .logging { mode = .none }
+        if status.status == .logging, mode == .none, let recording = unconfirmedRecording {
+            (mode, session, rates) = (.store, recording.session, recording.rates)
+        }
+        unconfirmedRecording = nil
     }
 }
 

@@ -127,12 +127,18 @@ struct NotifySet: TagRequest {
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard let light else { return TagRequestOutcome() }
         tag[led: .tag].plays(light.pattern, light.state, at: now.instant)
+        tag.lightConfirmed()
         let canVibrate = tag.gear?.value?.capabilities.contains(.haptic) ?? false
         let commands: [TagCommand] = canVibrate ? haptic.map { [.playHaptic($0)] } ?? [] : []
         return TagRequestOutcome(publications: [tag.ledFact], commands: commands)
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
-        if light != nil { tag[led: .tag].commandFailed() }
+        guard let light else { return }
+        tag[led: .tag].commandFailed()
+        guard failure?.leavesEffectUnknown == true else { return }
+        // Late, a signal says nothing: the LED is switched off.
+        tag.lightUnknown((light.state, light.pattern), at: now)
+        tag.lightUnknown(nil, at: now)
     }
 }

@@ -40,7 +40,9 @@ extension BridgeState {
         case .failure(.linkLost) where pendingCommands.command(token)?.endsLink == true:
             return succeeded(token, .done, of: position, at: now)
         case .failure(.notConnected): return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []
-        case .failure(let error): return fail(token, CommandFailure(error, tag: tags[position], at: now), at: now)
+        case .failure(let error):
+            guard case .tag(_, let request) = pendingCommands.command(token)?.work else { return [] }
+            return fail(token, request.failure(error, of: tags[position], at: now), at: now)
         }
     }
 

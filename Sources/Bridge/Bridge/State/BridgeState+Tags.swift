@@ -42,6 +42,9 @@ extension BridgeState {
             }
             let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
             let counts = isChanged ? listsChanged(at: now) : []
+            if isChanged, !wasConnected, !tags[position].rareFacts.isEmpty {
+                tags[position].unconfirmed.connected(at: now.instant)
+            }
             let isFindLost = wasConnected && isChanged && !finds.isEmpty
             let lost = isFindLost ? finds.end(position, of: &tags, isHalting: false) : []
             let motionIdle = configuration.options.motion.idle

@@ -117,9 +117,9 @@ public struct BridgeState: ~Copyable {
         groups = GroupTable(configuration.groups)
         commandSettings = TagRequestContext.Settings(configuration)
         reactions.gestures.tracing = tracing
+        for record in records where !tags.contains(serial: record.serial) { takenIDs.add(record.id, of: record.serial) }
         tagListChanged()
         _ = healthChanged(at: startedAt)
-        for record in records where !tags.contains(serial: record.serial) { takenIDs.add(record.id, of: record.serial) }
         deadline = nextDeadline()
     }
 
@@ -297,6 +297,8 @@ extension BridgeState {
         let idle = due.flatMap { position in
             restIfIdle(position, at: now)
                 + tags.featuresDue(of: position, motionIdle: configuration.options.motion.idle, at: now)
+                + tags.unconfirmedDue(
+                    of: position, isBusy: pendingCommands.isBusy(with: tags[position].entry.id), at: now)
         }
         let dueDepartures = departures.takeDue(at: now.instant)
         let departed =

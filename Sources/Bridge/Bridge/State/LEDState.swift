@@ -13,6 +13,8 @@ struct LightState: Hashable, Sendable {
 
     /// The state before the first command.
     static let initial = LightState(color: .white, brightness: 255, effect: .solid)
+    /// The state of a tag that blinks until it is found.
+    static let finding = LightState(color: .white, brightness: 255, effect: .custom)
 }
 
 /// A pattern with the name that the sender used, so that the published state has the same name.
@@ -53,19 +55,40 @@ struct LEDState: Sendable {
     private(set) var expected = LightState.initial
     /// The pattern that is playing.
     private var running: LEDPattern?
+    /// Whether the tag blinks until it is found.
+    private(set) var isBlinking = false
     /// When the LED turns off without a command.
     private(set) var offAt: Instant?
 
     /// Whether the LED is on.
-    var isOn: Bool { running != nil }
+    var isOn: Bool { running != nil || isBlinking }
+
+    /// The published state: while the tag blinks, that of the blinking.
+    var shown: LightState { isBlinking ? .finding : light }
 
     /// Handles a pattern that the tag plays. Repeating a pattern of the type "toggle" stops it.
     mutating func plays(_ pattern: LEDPattern, _ light: LightState, at now: Instant) {
         self.light = light
         guard pattern.playType == .play || running != pattern else { return turnOff() }
+        isBlinking = false
         running = pattern
         offAt = now + .milliseconds(pattern.durationMilliseconds)
     }
+
+    /// Handles a tag that blinks until it is found, or until ``blinkingEnds(at:)``. What the LED has played before is
+    /// remembered.
+    mutating func blinks() {
+        turnOff()
+        isBlinking = true
+    }
+
+    /// Handles the end of the search without a command to the tag, which blinks for the rest of a round.
+    mutating func blinkingEnds(at end: Instant) {
+        if isBlinking { offAt = end }
+    }
+
+    /// Returns whether a pattern stops the one that is playing.
+    func isStopped(by pattern: LEDPattern) -> Bool { pattern.playType == .toggle && running == pattern }
 
     /// Handles a pending command that sets this state.
     mutating func expect(_ light: LightState) {
@@ -75,6 +98,7 @@ struct LEDState: Sendable {
     /// Handles the LED turning off.
     mutating func turnOff() {
         running = nil
+        isBlinking = false
         offAt = nil
     }
 
@@ -95,14 +119,14 @@ struct LightDocument {
     /// The payload. The colour is not scaled by the brightness.
     var bytes: [UInt8] {
         var object = JSONObjectWriter(capacity: 128)
-        object.add("brightness", Int64(led.light.brightness))
+        object.add("brightness", Int64(led.shown.brightness))
         object.add("color") { color in
-            color.add("b", Int64(led.light.color.blue))
-            color.add("g", Int64(led.light.color.green))
-            color.add("r", Int64(led.light.color.red))
+            color.add("b", Int64(led.shown.color.blue))
+            color.add("g", Int64(led.shown.color.green))
+            color.add("r", Int64(led.shown.color.red))
         }
         object.add("color_mode", "rgb")
-        object.add("effect", led.light.effect.word)
+        object.add("effect", led.shown.effect.word)
         object.add("state", led.isOn ? "ON" : "OFF")
         return object.finished()
     }

@@ -18,6 +18,9 @@ struct RareFacts: Sendable {
     /// Whether the tag is near; nil while that is not configured.
     var presence: Presence?
 
+    /// What a lost response leaves unknown.
+    var unconfirmed = UnconfirmedFacts()
+
     /// The touch mode `slide`, at most one.
     var slides: [SlideState] = []
 
@@ -32,6 +35,7 @@ struct RareFacts: Sendable {
         deadline.lower(to: presence?.deadline)
         deadline.lower(to: motion?.deadline)
         deadline.lower(to: slide?.deadline)
+        deadline.lower(to: unconfirmed.deadline)
         return deadline
     }
 }
@@ -211,15 +215,43 @@ extension TagMirror {
     }
 
     /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
-    mutating func findChanged(isOn: Bool) -> [Publication] {
-        let wasLit = tagLED.isOn
-        self[led: .tag].turnOff()
-        self[led: .gear].turnOff()
-        let light = wasLit ? [ledFact] : []
+    ///
+    /// - Parameters:
+    ///   - isOn: whether the tag blinks.
+    ///   - end: when it stops by itself; nil if a command halts all patterns.
+    /// - Returns: the publications.
+    mutating func findChanged(isOn: Bool, endingAt end: Instant? = nil) -> [Publication] {
+        if isOn || end == nil { self[led: .gear].turnOff() }
+        let light = lightChanged { led in
+            switch (isOn, end) {
+            case (true, _): led.blinks()
+            case (false, let end?): led.blinkingEnds(at: end)
+            case (false, nil): led.turnOff()
+            }
+        }
         guard isOn != find.isOn else { return light }
         find.isOn = isOn
         if isOn { find.isUsed = true }
         return light + findFacts
+    }
+
+    /// Handles the end of the time for which the tag blinks. Another pattern goes on.
+    mutating func findEnded(at now: Instant) -> [Publication] {
+        (tagLED.isBlinking ? lightChanged { $0.turnOff() } : []) + findChanged(isOn: false, endingAt: now)
+    }
+
+    /// Handles another round of the blinking, which takes the LED from other patterns.
+    mutating func findContinues() -> [Publication] { lightChanged { $0.blinks() } }
+
+    /// Changes an LED.
+    ///
+    /// - Returns: the light's fact, unless nothing has changed that is published.
+    mutating func lightChanged(
+        of target: TagCommand.Target = .tag, _ change: (inout LEDState) -> Void
+    ) -> [Publication] {
+        let (light, isOn) = (tagLED.shown, tagLED.isOn)
+        change(&self[led: target])
+        return tagLED.isOn == isOn && tagLED.shown == light ? [] : [ledFact]
     }
 
     /// Handles a changed setting of Home Assistant discovery.

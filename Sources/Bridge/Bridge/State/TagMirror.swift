@@ -134,7 +134,8 @@ struct TagMirror: Sendable {
     /// Returns what a command to the tag builds upon. Changes nothing, see ``nextDeadline()``.
     mutating func requestContext(_ configuration: TagRequestContext.Settings) -> TagRequestContext {
         var context = TagRequestContext(
-            entry: entry, name: sighting.name, lights: (tagLED.expected, gearLED.expected), settings: configuration,
+            entry: entry, name: rareFacts.first?.unconfirmed.isNameUnknown == true ? nil : sighting.name,
+            lights: (tagLED.expected, gearLED.expected), settings: configuration,
             batteryLevel: batteryLevel)
         if let motion = rareFacts.first?.motion {
             context.usesRawData = motion.usesRawData

@@ -28,11 +28,31 @@ extension TagTable {
     /// Ends the touch mode `slide`.
     mutating func endSlide(of position: Int) -> [BridgeAction] { perform([.setTouchMode(.gesture)], on: position) }
 
+    /// Sets and reads again what lost responses have left unknown.
+    ///
+    /// - Parameters:
+    ///   - position: the index of the tag.
+    ///   - isBusy: whether the tag executes commands.
+    ///   - now: the current time.
+    /// - Returns: the actions.
+    mutating func unconfirmedDue(of position: Int, isBusy: Bool, at now: Timestamp) -> [BridgeAction] {
+        guard !self[position].rareFacts.isEmpty else { return [] }
+        return self[position].unconfirmedDue(isBusy: isBusy, at: now).map { errand in
+            let token = newToken()
+            self[position].unconfirmed.sent(errand, token)
+            return .perform(errand.command, on: self[position].handle, token: token)
+        }
+    }
+
     /// Handles the end of a command of the bridge's own.
     mutating func errandEnded(
         _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, motionIdle: Duration,
         at now: Timestamp
     ) -> [BridgeAction] {
+        guard !self[position].rareFacts.isEmpty else { return [] }
+        if self[position].rareFacts[0].unconfirmed.contains(token) {
+            return publish(self[position].unconfirmedEnded(token, result, at: now))
+        }
         guard let errand = self[position].rareFacts.first?.motion?.errands[token] else { return [] }
         self[position].motion.errands[token] = nil
         var text = ""
@@ -90,9 +110,11 @@ extension FindTable {
     mutating func end(
         _ position: Int, of tags: inout TagTable, isHalting: Bool, isStarting: Bool = false
     ) -> [BridgeAction] {
-        guard end(tags[position].entry.id) || isStarting else { return [] }
+        let end = end(tags[position].entry.id)
+        guard end != nil || isStarting else { return [] }
         let commands = isHalting ? tags[position].commandsToEndFinding : []
-        return tags.perform(commands, on: position) + publish(tags[position].findChanged(isOn: false))
+        return tags.perform(commands, on: position)
+            + publish(tags[position].findChanged(isOn: false, endingAt: isHalting ? nil : end))
     }
 
     /// Continues or ends the blinking of tags.
@@ -104,10 +126,10 @@ extension FindTable {
             guard let position = tags.position(of: round.tag) else { continue }
             let light = TagCommand.playLEDPattern(.finding(for: round.duration), on: .tag)
             let gear = tags[position].commandsToFindGear(for: round.duration)
-            actions += tags.perform([light] + gear, on: position)
+            actions += tags.perform([light] + gear, on: position) + publish(tags[position].findContinues())
         }
         for position in ended.compactMap(tags.position) {
-            actions += publish(tags[position].findChanged(isOn: false))
+            actions += publish(tags[position].findEnded(at: now))
         }
         return actions
     }

@@ -138,6 +138,7 @@ extension TagCommand {
         case .motion: "imu"
         case .sendRaw: "raw"
         case .rename: "name"
+        case .readName: "read_name"
         case .configGet: "config_get"
         case .configSet: "config_set"
         case .disconnectTag: "sleep"

@@ -18,8 +18,13 @@ struct GearState: Sendable {
     private var touchModeConfirmedAt: Instant?
     /// The touch mode of the last request.
     private var requestedTouchMode = TouchMode.gesture
-    /// Whether a request for a touch mode was sent whose effect is unknown.
+    /// Whether the gear may have another mode than ``touchMode``: it is new, or a request was not answered. A refusal of a
+    /// later request confirms nothing.
     private var isTouchModeUncertain = false
+    /// The mode of the latest request that was not answered; nil if there is none.
+    private var unansweredTouchMode: TouchMode?
+    /// The number of refusals since the latest request by the user or the set-up.
+    private var refusals = 0
     /// When to repeat the request for ``requestedTouchMode``; nil if it is not to be repeated.
     private var touchModeDue: Instant?
 
@@ -57,8 +62,8 @@ struct GearState: Sendable {
     /// Sets the attached gear; nil if there is none.
     mutating func change(to component: Component?) {
         knowledge = .known(component)
-        isTouchModeUncertain = false
-        touchModeDue = nil
+        touchModeIsCertain()
+        isTouchModeUncertain = component != nil
     }
 
     /// Adds device information of this gear.
@@ -90,6 +95,7 @@ struct GearState: Sendable {
     mutating func request(_ mode: TouchMode) {
         requestedTouchMode = mode
         touchModeDue = nil
+        refusals = 0
     }
 
     /// Sets the touch mode that the gear has confirmed.
@@ -100,16 +106,27 @@ struct GearState: Sendable {
     }
 
     /// Handles a failed request for a touch mode. Without an answer, the gear may have another mode than the reported
-    /// one, for as long as it is not touched: the request is repeated until it is answered.
-    mutating func failed(_ error: TagCommandError, at now: Instant) {
+    /// one, for as long as it is not touched: the request is repeated until gear confirms a mode.
+    mutating func failed(_ error: TagCommandError, _ mode: TouchMode, at now: Instant) {
+        var pause = timing.values.touchModeRepeat
         switch error {
-        case .status: touchModeIsCertain()
-        case .timeout, .writeFailed, .malformedResponse: isTouchModeUncertain = true
+        case .status where isTouchModeUncertain:
+            refusals += 1
+            // The gear may take only the mode that it has.
+            if refusals > 1, let other = unansweredTouchMode, other != requestedTouchMode {
+                (requestedTouchMode, unansweredTouchMode) = (other, requestedTouchMode)
+            }
+            for _ in 1..<min(refusals, Self.mostDoublings) { pause *= 2 }
+        case .status: requestedTouchMode = touchMode
+        case .timeout, .writeFailed, .malformedResponse: (isTouchModeUncertain, unansweredTouchMode) = (true, mode)
         // Nothing was sent.
         default: break
         }
-        if isTouchModeUncertain { touchModeDue = now + timing.values.touchModeRepeat }
+        if isTouchModeUncertain { touchModeDue = now + pause }
     }
+
+    /// The pause before a refused request is repeated doubles so often.
+    private static let mostDoublings = 8
 
     /// Returns the touch mode whose request is to be repeated now, and its gear; nil if there is none.
     mutating func takeDueTouchMode(at now: Instant) -> (mode: TouchMode, gear: UInt32)? {
@@ -120,6 +137,8 @@ struct GearState: Sendable {
 
     private mutating func touchModeIsCertain() {
         isTouchModeUncertain = false
+        unansweredTouchMode = nil
+        refusals = 0
         touchModeDue = nil
     }
 

@@ -125,13 +125,15 @@ enum CommandStep: Equatable, Sendable {
     /// The two halves of renaming: the tag advertises its new name only after a disconnection.
     case name(String)
     case nameDisconnect
+    /// The settings of the tag, which contain its name.
+    case readName
 
     /// The number of the gear that it is for; nil if it is for the tag.
     var gear: UInt32? {
         switch self {
         case .acknowledged(let gear): gear
         case .gearInformation(let gear), .touchMode(_, let gear), .touchQueueDepth(_, let gear): gear
-        case .battery, .tagInformation, .configValue, .modules, .motion, .name, .nameDisconnect: nil
+        case .battery, .tagInformation, .configValue, .modules, .motion, .name, .nameDisconnect, .readName: nil
         }
     }
 }

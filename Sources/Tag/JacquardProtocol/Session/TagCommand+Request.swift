@@ -33,7 +33,7 @@ extension TagCommand {
     private var isAlwaysShort: Bool {
         switch self {
         case .playLEDPattern(let pattern, on: _): pattern.frames.count <= 1
-        case .playHaptic, .setTouchMode, .batteryStatus, .deviceInformation, .listModules, .disconnectTag,
+        case .playHaptic, .setTouchMode, .batteryStatus, .readName, .deviceInformation, .listModules, .disconnectTag,
             .changeModule:
             true
         case .motion, .sendRaw, .rename, .configGet, .configSet: false
@@ -67,6 +67,7 @@ extension TagCommand {
         case .rename(let name):
             guard context.isNewName(name) else { throw .invalidParameter }
             return (.rename(name), .name(name))
+        case .readName: return (.configRead(), .readName)
         case .configGet(let key, let vendor, let product):
             let (vendor, product) = context.store(vendor, product)
             return (.configGet(vendor: vendor, product: product, key: key), .configValue)

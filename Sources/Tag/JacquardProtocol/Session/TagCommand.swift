@@ -22,6 +22,8 @@ public enum TagCommand: Equatable, Sendable {
     ///
     /// The session then requests the tag to disconnect. The tag reconnects with the new name.
     case rename(String)
+    /// Reads the name of the tag. Responds with ``TagCommandResponse/name(_:)``.
+    case readName
     /// Reads a value from the tag's config store. Responds with ``TagCommandResponse/configValue(_:)``.
     ///
     /// Each product of a vendor has its own store. Nil means the tag's own vendor or product.
@@ -57,6 +59,8 @@ public enum TagCommandResponse: Equatable, Sendable {
     case motionStatus(MotionModuleStatus)
     /// The recorded sessions; `isComplete` is false if the tag has not sent the end of the list.
     case motionSessions([StoredMotionSession], isComplete: Bool)
+    /// The tag's own name; nil if its settings lack one.
+    case name(String?)
     /// The value with its type; nil if the store has no such key.
     case configValue(ConfigElement.Value?)
 }
@@ -95,7 +99,7 @@ public enum TagCommandError: Error, Equatable, Sendable {
     case malformedResponse
 
     /// Whether the tag may have carried the command out.
-    var leavesEffectUnknown: Bool {
+    public var leavesEffectUnknown: Bool {
         switch self {
         case .timeout, .linkLost, .writeFailed, .malformedResponse: true
         default: false

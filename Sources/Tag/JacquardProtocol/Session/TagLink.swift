@@ -253,7 +253,7 @@ struct TagLink: Sendable {
     private mutating func failed(
         _ purpose: RequestPurpose, _ error: TagCommandError, at now: Instant, _ actions: inout Actions
     ) throws(TagConnectionError) {
-        if let (_, number) = purpose.touchMode, gear.isAttached(number) { gear.failed(error, at: now) }
+        if let (mode, number) = purpose.touchMode, gear.isAttached(number) { gear.failed(error, mode, at: now) }
         switch purpose {
         case .hello, .begin, .tagInformation, .configuration: throw purpose.connectionError(error)
         // Without device information, gear is reported without version and UUID, as in the SDK.
@@ -266,6 +266,7 @@ struct TagLink: Sendable {
             // Another client may have unloaded the module: it is looked up again.
             if case .motion = step, error == .status(.unsupported) { bulk.isModuleActive = false }
             switch step {
+            case .name where error.leavesEffectUnknown: tagName = nil
             case .motion(.run(.download)): bulk.endDownload()
             // The tag may stream all the same, and would do so until its battery is empty.
             case .motion(.run(.stream)) where error.leavesEffectUnknown:
@@ -353,8 +354,11 @@ struct TagLink: Sendable {
             channel.enqueueNext(
                 .disconnect(), for: .command(token: token, .nameDisconnect), timeout: timing.request)
             return nil
+        case (.readName, .config(let configuration)):
+            tagName = configuration.ble?.customAdvertisedName
+            return .success(.name(tagName))
         case (.battery, _), (.configValue, _), (.modules, _), (.tagInformation, _), (.gearInformation, _),
-            (.touchMode, _):
+            (.touchMode, _), (.readName, _):
             return .failure(.malformedResponse)
         }
     }

@@ -248,13 +248,10 @@ struct SessionTouchModeTests {
 
     /// Events that make the mode certain, or another request of it unnecessary.
     enum Certainty: CaseIterable {
-        case refusal, value, detachment, otherGear, linkDown
+        case value, detachment, otherGear, linkDown
 
         func happen(_ tag: inout SessionFixture) throws {
             switch self {
-            case .refusal:
-                _ = tag.after(.seconds(2))
-                _ = tag.confirmAndAnswer(status: .unsupported)
             case .value:
                 let touch = try #require(TouchData(sequence: 9, scaled: Array(0..<13)))
                 _ = tag.notify(.dataChannel(DataChannelNotification(touch), component: 101))
@@ -282,6 +279,42 @@ struct SessionTouchModeTests {
         try certainty.happen(&tag)
         #expect(tag.isIdle)
         #expect(tag.complaints == [])
+    }
+
+    @Test("is requested again after a refusal, which confirms nothing, with growing pauses")
+    func refusedAfterLoss() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        _ = tag.confirm() + tag.after(.seconds(8))
+        _ = tag.on(.command(.setTouchMode(.gesture), token: 2))
+        let refusal = tag.confirmAndAnswer(status: Status(rawValue: 3))
+        #expect(refusal == [.end(2, .status(Status(rawValue: 3)))])
+        #expect(tag.after(.seconds(2)).writes == 1)
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
+        _ = tag.confirmAndAnswer(status: Status(rawValue: 3))
+        #expect(tag.after(.seconds(2)) == [])
+        #expect(tag.after(.seconds(2)).writes == 1)
+        #expect(tag.lastRequest == .touchMode(.continuous, component: 101), "the one that may have been executed")
+        #expect(tag.confirmAndAnswer(confirmed).first == .emit(.touchMode(.continuous)))
+        _ = tag.confirmAndAnswer()
+        #expect(tag.isIdle)
+    }
+
+    @Test("of new gear is requested again after a refusal")
+    func refusedSetUp() {
+        var tag = SessionFixture(in: .connected)
+        _ = tag.notify(.attached(SampleTag.gear()))
+        #expect(tag.confirmAndAnswer(status: Status(rawValue: 3)) == [])
+        #expect(tag.after(.seconds(2)).writes == 1)
+        #expect(tag.lastRequest == .touchMode(.gesture, component: 101))
+    }
+
+    @Test("is certain after a refusal if nothing was lost before")
+    func refused() {
+        var tag = SessionFixture(in: .equipped)
+        _ = tag.on(.command(.setTouchMode(.continuous), token: 1))
+        #expect(tag.confirmAndAnswer(status: Status(rawValue: 3)) == [.end(1, .status(Status(rawValue: 3)))])
+        #expect(tag.isIdle)
     }
 
     @Test("that is requested again is that of the last command, also if nothing of that one was sent")

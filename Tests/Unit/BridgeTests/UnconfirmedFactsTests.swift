@@ -1,0 +1,201 @@
+import JacquardProtocol
+import Testing
+import Time
+
+@testable import Bridge
+
+@Suite("A fact that a lost response leaves unknown")
+struct UnconfirmedFactsTests {
+    private static func text(_ scene: Scene, _ topic: String) -> String? {
+        scene.publications.last { $0.topic == "jacquard/tag/003R/" + topic }?.text
+    }
+
+    private static func isOn(_ scene: Scene) -> Bool? { text(scene, "led")?.contains(#""state":"ON""#) }
+
+    /// A tag whose LED has been requested to light for a minute, without an answer.
+    private static func lit(_ error: TagCommandError = .timeout) -> Scene {
+        let scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"color":"red","duration_ms":60000}"#)
+        scene.fail(error)
+        scene.performed = []
+        return scene
+    }
+
+    @Test(
+        "is set again: the LED lights for the rest of the time",
+        arguments: [TagCommandError.timeout, .malformedResponse])
+    func light(error: TagCommandError) throws {
+        let scene = Self.lit(error)
+        scene.wait(.seconds(1))
+        let command = try #require(scene.performed.first)
+        guard case .playLEDPattern(let pattern, on: .tag) = command else { throw error }
+        #expect(pattern.durationMilliseconds == 59_000)
+        scene.answer()
+        #expect(Self.isOn(scene) == true)
+        scene.wait(.seconds(58))
+        #expect(Self.isOn(scene) == true)
+        scene.wait(.seconds(1))
+        #expect(Self.isOn(scene) == false)
+        scene.wait(.seconds(100))
+        #expect(scene.performed.count == 1)
+    }
+
+    @Test("is not known by a refusal: it is set again until the tag responds")
+    func refused() {
+        let scene = Self.lit()
+        scene.send("tag/003R/led/set", "off")
+        scene.fail(.status(.invalidState))
+        scene.wait(.seconds(1))
+        #expect(scene.performed.count == 2)
+        scene.fail(.status(.invalidState))
+        scene.wait(.seconds(2) - .milliseconds(1))
+        #expect(scene.performed.count == 2)
+        scene.wait(.milliseconds(1))
+        #expect(scene.performed.count == 3)
+        scene.fail(.timeout)
+        scene.wait(.seconds(4))
+        scene.answer()
+        #expect(Self.isOn(scene) == true)
+        scene.wait(.seconds(100))
+        #expect(scene.performed.count == 4)
+    }
+
+    @Test("is known by a later command that the tag confirms")
+    func confirmed() {
+        let scene = Self.lit()
+        scene.send("tag/003R/led/set", "off")
+        scene.answer()
+        scene.wait(.seconds(100))
+        #expect(scene.performed == [.playLEDPattern(.haltAll, on: .tag)])
+    }
+
+    @Test("is known by the time: after its pattern, the LED is off")
+    func over() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"flash":0.5}"#)
+        scene.fail(.timeout)
+        scene.send("tag/003R/led/set", "off")
+        scene.fail(.timeout)
+        scene.wait(.seconds(100))
+        #expect(scene.performed.count == 2)
+    }
+
+    @Test("waits for the commands of the tag, and for its link")
+    func waits() {
+        let scene = Self.lit()
+        scene.send("tag/003R/haptic/set", "short")
+        scene.wait(.seconds(3))
+        #expect(scene.performed.count == 1)
+        scene.fail(.linkLost)
+        scene.disconnect()
+        scene.wait(.seconds(10))
+        #expect(scene.performed.count == 1)
+        scene.connect()
+        scene.wait(.zero)
+        #expect(scene.performed.count == 2)
+    }
+
+    @Test("is switched off if it was to go off, or a signal or a search that has failed lit it")
+    func off() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/led/set", #"{"color":"red","duration_ms":60000}"#)
+        scene.answer()
+        scene.send("tag/003R/led/set", "off")
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        scene.answer()
+        #expect(Self.isOn(scene) == false)
+        #expect(scene.performed.suffix(2).allSatisfy { $0 == .playLEDPattern(.haltAll, on: .tag) })
+        for command in ["notify/set alarm", "find/set start"] {
+            let words = command.split(separator: " ")
+            let other = Scene.connected()
+            other.send("tag/003R/\(words[0])", String(words[1]))
+            other.fail(.timeout)
+            other.wait(.seconds(1))
+            #expect(other.performed.last == .playLEDPattern(.haltAll, on: .tag), "\(command)")
+        }
+    }
+
+    @Test("is read: the name, also after a refusal, and the former name may be set meanwhile")
+    func name() {
+        let scene = Scene.connected()
+        scene.handle(.sighting(.tag003R, TagSighting(name: "Old")))
+        scene.send("tag/003R/name/set", "New")
+        scene.fail(.timeout)
+        scene.send("tag/003R/name/set", "Old")
+        #expect(scene.performed.suffix(1) == [.rename("Old")])
+        scene.fail(.status(.invalidState))
+        scene.wait(.seconds(1))
+        #expect(scene.performed.last == .readName)
+        scene.fail(.timeout)
+        scene.wait(.seconds(2))
+        scene.answer(.name("New"))
+        #expect(Self.text(scene, "info")?.contains(#""tag_name":"New""#) == true)
+        scene.wait(.seconds(100))
+        #expect(scene.performed.filter { $0 == .readName }.count == 2)
+    }
+
+    @Test("is read: the modules")
+    func modules() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/modules/set", #"{"module":"IMUModule","action":"deactivate"}"#)
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        #expect(scene.performed.last == .listModules)
+        scene.answer(.modules([.motion]))
+        #expect(Self.text(scene, "modules")?.contains("IMUModule") == true)
+        scene.wait(.seconds(100))
+        #expect(scene.performed.count == 2)
+    }
+
+    @Test("is read: the state of the motion sensor, with the recording that has begun")
+    func recording() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        scene.fail(.timeout)
+        scene.send("tag/003R/imu/set", "stop")
+        scene.fail(.status(.invalidState))
+        scene.wait(.seconds(1))
+        #expect(scene.performed.last == .motion(.status))
+        scene.fail(.timeout)
+        scene.wait(.seconds(2))
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
+        let state = Self.text(scene, "imu") ?? ""
+        #expect(state.contains(#""mode":"store""#) && state.contains(#""session":"run-1""#), "\(state)")
+        scene.wait(.seconds(30))
+        #expect(scene.performed.filter { $0 == .motion(.status) }.count == 2)
+    }
+
+    @Test("is ended: a stream that may have begun")
+    func stream() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/imu/set", "stream")
+        scene.fail(.timeout)
+        scene.wait(.zero)
+        #expect(scene.performed.last == .motion(.stop))
+    }
+
+    @Test("is read: the sessions, of which one may be erased")
+    func sessions() {
+        let scene = Scene.connected()
+        let session = StoredMotionSession(id: MotionSessionID(session: "run-1"), byteCount: 1, crc: 2)
+        scene.send("tag/003R/imu/sessions/get", "")
+        scene.answer(.motionSessions([session], isComplete: true))
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-1"}"#)
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        #expect(scene.performed.suffix(2) == [.motion(.status), .motion(.sessions)])
+        scene.answer(.motionSessions([], isComplete: true))
+        #expect(Self.text(scene, "imu/sessions") == "[]")
+    }
+
+    @Test("is no session: the tag refuses to erase it, and the result says so as that of a download")
+    func missingSession() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-1","id":"a"}"#)
+        scene.fail(.status(.badParameter))
+        #expect(scene.results.last?.id == "a")
+        #expect(scene.lastError?.code == "invalid_argument")
+        #expect(scene.lastError?.text == #"The tag has no session "run-1""#)
+    }
+}
