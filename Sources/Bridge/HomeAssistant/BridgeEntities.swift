@@ -19,12 +19,13 @@ extension Entity {
             Entity(
                 "found", "Tags found",
                 .sensor(
-                    "found", "{{ value_json.count }}",
+                    "found", "{{ value_json.count | default(none) }}",
                     // Releases up to 2024 read a template's `None` as unknown in numeric sensors only.
                     isMeasurement: true,
                     attributes: (
                         "found",
-                        "{{ {'tags': value_json.tags, 'more': value_json.more, 'scanning': value_json.scanning} | tojson }}"
+                        "{{ {'tags': value_json.tags | default([]), 'more': value_json.more | default(0), "
+                            + "'scanning': value_json.scanning | default(false)} | tojson }}"
                     )),
                 icon: "mdi:magnify"),
             // Two ways to set the serial of the tag that the button below pairs.
@@ -32,50 +33,56 @@ extension Entity {
                 "pair_tag", "2 Tag to pair",
                 .select(
                     "pairing",
-                    "{{ value_json.request_serial if value_json.request_serial in \(found) else 'None' }}",
+                    "{% set serial = value_json.request_serial | default(none) %}"
+                        + "{{ serial if serial in \(found) else 'None' }}",
                     command: "request/pair_serial", "{{ value if value in \(found) else '' }}",
                     options: serials.isEmpty ? [nothingFound] : serials),
                 icon: "mdi:format-list-bulleted"),
             Entity(
                 "pair_serial", "2 Tag to pair by serial",
                 .text(
-                    "pairing", "{{ value_json.request_serial or '' }}", command: "request/pair_serial", maxLength: 64,
+                    "pairing", "{{ value_json.request_serial | default('', true) }}", command: "request/pair_serial",
+                    maxLength: 64,
                     pattern: "^ *[0-9A-Za-z-]* *$"),
                 icon: "mdi:form-textbox"),
             Entity("pair", "3 Pair", .button("request/pair", press: "{}"), icon: "mdi:bluetooth-settings"),
             Entity(
                 "pairing", "Pairing",
                 .sensor(
-                    "pairing", "{{ \(pairingStates.titlesByWord).get(value_json.state) }}", class: "enum",
+                    "pairing", "{{ \(pairingStates.titlesByWord).get(value_json.state | default(none)) }}",
+                    class: "enum",
                     options: pairingStates.titles,
                     attributes: (
                         "pairing",
-                        "{{ {'serial': value_json.serial, 'hint': value_json.hint, "
-                            + "'error': value_json.error.text if value_json.error else none} | tojson }}"
+                        "{{ {'serial': value_json.serial | default(none), 'hint': value_json.hint | default(none), "
+                            + "'error': value_json.error.text if value_json.error | default(none) else none} | tojson }}"
                     )),
                 icon: "mdi:bluetooth-connect"),
             Entity(
                 "pairing_hint", "Pairing hint",
                 .text(
                     "pairing",
-                    "[value_json.error.text if value_json.error else '', value_json.hint or ''] | select | join('. ')"),
+                    "[(value_json.error | default({}, true)).text | default(''), value_json.hint | default('', true)] "
+                        + "| select | join('. ')"),
                 icon: "mdi:lightbulb-on-outline"),
             Entity(
                 "connected_tags", "Connected tags",
-                .sensor("tags", "{{ value_json.connected }}", isMeasurement: true),
+                .sensor("tags", "{{ value_json.connected | default(none) }}", isMeasurement: true),
                 category: .diagnostic, icon: "mdi:bluetooth"),
             Entity(
                 "problem", "Problem",
                 .binarySensor(
-                    "health", "{{ 'OFF' if value_json.status == 'ok' else 'ON' }}", on: "ON", off: "OFF",
+                    "health", "{{ 'OFF' if value_json.status | default(none) == 'ok' else 'ON' }}", on: "ON",
+                    off: "OFF",
                     class: "problem",
                     attributes: (
-                        "health", "{{ {'problems': value_json.problems | map(attribute='text') | list} | tojson }}"
+                        "health",
+                        "{{ {'problems': value_json.problems | default([]) | map(attribute='text') | list} | tojson }}"
                     )),
                 category: .diagnostic),
             Entity(
                 "problem_text", "Problem text",
-                .text("health", "value_json.problems | map(attribute='text') | join('; ')"),
+                .text("health", "value_json.problems | default([]) | map(attribute='text') | join('; ')"),
                 category: .diagnostic, icon: "mdi:alert-circle-outline"),
         ]
     }

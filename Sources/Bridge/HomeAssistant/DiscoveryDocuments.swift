@@ -52,6 +52,21 @@ public struct AnnouncedComponent: Hashable, Sendable {
     let key: String
     /// Home Assistant's platform.
     let platform: String
+
+    init(key: String, platform: String) {
+        (self.key, self.platform) = (key, platform)
+    }
+
+    init(_ entity: Entity) {
+        self.init(key: entity.key, platform: entity.kind.platform.rawValue)
+    }
+
+    /// The component of a topic of the single form; nil for another topic.
+    init?(ofSingleForm topic: String) {
+        let levels = topic.split(separator: "/")
+        guard levels.count >= 4 else { return nil }
+        self.init(key: String(levels[levels.count - 2]), platform: String(levels[levels.count - 4]))
+    }
 }
 
 /// A retained message of discovery, to be published with QoS 1. An empty payload removes what the topic announced.
@@ -155,10 +170,14 @@ public struct DiscoveryDocuments: Sendable {
 
     /// The entities and device triggers of a tag.
     public func components(ofTag id: String) -> Set<AnnouncedComponent> {
-        Set(
-            entities(ofTag: id).map {
-                AnnouncedComponent(key: $0.key, platform: $0.kind.platform.rawValue)
-            })
+        Set(entities(ofTag: id).map(AnnouncedComponent.init))
+    }
+
+    /// The components that a tag can have in the present form; nil: the bridge. The motion sensor of a tag may be unknown yet.
+    func possibleComponents(ofTag id: String?) -> Set<AnnouncedComponent> {
+        let entities = id.map { allEntities(ofTag: $0, hasMotion: true) } ?? Entity.bridgeEntities(words)
+        return Set(
+            entities.filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm }.map(AnnouncedComponent.init))
     }
 
     /// The entities and device triggers of a tag in the present form.
@@ -194,6 +213,16 @@ public struct DiscoveryDocuments: Sendable {
         topics.inBothForms.flatMap { announcedTopics(ofBridge: instance, $0) }.map(DiscoveryMessage.empty)
     }
 
+    /// Removes the announcement of a tag in the present form, with all that it can have.
+    public func withdrawalInOneForm(ofTag id: String) -> [DiscoveryMessage] {
+        announcedTopics(ofTag: id, topics, hasMotion: true).map(DiscoveryMessage.empty)
+    }
+
+    /// Removes the announcement of a bridge in the present form.
+    public func withdrawalInOneForm(ofBridge instance: String) -> [DiscoveryMessage] {
+        announcedTopics(ofBridge: instance, topics).map(DiscoveryMessage.empty)
+    }
+
     /// Whether a topic belongs to the device form while the single form is used. Releases without the device form log an
     /// error for each message to it.
     public func isUnknownToEarlyReleases(_ topic: String) -> Bool {
@@ -213,15 +242,27 @@ public struct DiscoveryDocuments: Sendable {
         return topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), entities)
     }
 
+    /// The topics of the announcement of this bridge.
+    var announcedTopicsOfBridge: [String] { announcedTopics(ofBridge: bridge.instance, topics) }
+
     private func announcedTopics(ofBridge instance: String, _ topics: DiscoveryTopics) -> [String] {
         topics.announcements(of: DiscoveryTopics.objectID(ofBridge: instance), Entity.bridgeEntities(words))
     }
 }
 
 extension DiscoveryMessage {
+    /// The components of a message of the device form.
+    var components: Set<AnnouncedComponent> {
+        guard case .object(let announced)? = JSONValue(parsing: payload)?["components"] else { return [] }
+        return Set(
+            announced.compactMap { key, value in
+                value["platform"]?.string.map { AnnouncedComponent(key: key, platform: $0) }
+            })
+    }
+
     /// The same message of the device form with components reduced to their platform, which removes them. Home Assistant
     /// keeps a component that is only missing from the message.
-    fileprivate func removing(_ removed: [AnnouncedComponent]) -> DiscoveryMessage {
+    func removing(_ removed: [AnnouncedComponent]) -> DiscoveryMessage {
         guard case .object(var document)? = JSONValue(parsing: payload),
             case .object(var components)? = document["components"]
         else { return self }
@@ -274,9 +315,9 @@ private struct Device {
         case .nothing: []
         case .bridge: Array(online.prefix(1))
         case .device: online
-        case .gear: online + [gear("{{ 'online' if value_json.attached else 'offline' }}")]
+        case .gear: online + [gear("{{ 'online' if value_json.attached | default(false) else 'offline' }}")]
         case .hapticGear:
-            online + [gear("{{ 'online' if 'haptic' in (value_json.capabilities or []) else 'offline' }}")]
+            online + [gear("{{ 'online' if 'haptic' in value_json.capabilities | default([], true) else 'offline' }}")]
         }
     }
 

@@ -6,10 +6,10 @@ public enum DiscoveryAction: Hashable, Sendable {
     case publish([DiscoveryMessage])
     /// Announce the bridge and all tags; `again`: even if the broker has the same messages already.
     case announceAll(again: Bool)
-    /// Publish the touch mode of all tags again, even if the broker has it.
+    /// Publish the touch mode and the presence of all tags again, even if the broker has them.
     ///
     /// Home Assistant does not evaluate a state again when only the template of its entity changes: after an update of the
-    /// bridge the touch mode would be unknown.
+    /// bridge the touch mode would be unknown, and the tracker without its zones.
     case repeatTouchModes
     /// Publish the bridge's announcement and all its facts again, even if the broker has them.
     case repeatBridge
@@ -22,8 +22,8 @@ public enum DiscoveryAction: Hashable, Sendable {
 ///
 /// After the first connection to the broker it listens for a second to announcements that an earlier run published in the other
 /// form or under another prefix. If there are none, it announces everything once: announcements are retained. Otherwise it
-/// migrates: it asks Home Assistant to expect the other form, announces the new form, and then empties the old topics. In
-/// this order entities keep their ids and automations their triggers.
+/// migrates: it removes the components that the new form does not have, asks Home Assistant to expect the other form, announces
+/// the new form, and then empties the old topics. In this order entities keep their ids and automations their triggers.
 ///
 /// Times are durations since any fixed point: the module has no clock.
 public struct DiscoveryLife: Sendable {
@@ -31,6 +31,8 @@ public struct DiscoveryLife: Sendable {
         /// Not connected to the broker yet.
         case waiting
         case listening(until: Duration)
+        /// Home Assistant removes components; these topics are to be migrated.
+        case removing([String], until: Duration)
         /// Home Assistant was asked to migrate these topics.
         case migrating([String], until: Duration)
         /// The new form is announced; these topics are to be emptied.
@@ -49,6 +51,8 @@ public struct DiscoveryLife: Sendable {
     /// The object ids of the bridge and then of the tags.
     private var devices: [String] = []
     private var leftovers: Leftovers
+    /// Prefixes of earlier runs with several levels, which the other filters do not find.
+    private var former: [DiscoveryTopics] = []
     /// Whether everything was announced in this run.
     public private(set) var hasAnnounced = false
     private var reminders: [(action: DiscoveryAction, at: Duration)] = []
@@ -61,12 +65,18 @@ public struct DiscoveryLife: Sendable {
         leftovers = Leftovers(topics)
     }
 
-    /// What to subscribe to. Announcements of earlier runs are included until everything is settled; after that the bridge
-    /// would only receive its own.
+    /// What to subscribe to. Announcements of earlier runs are included until everything is settled; after that only those of
+    /// the bridge itself, which Home Assistant empties when a user deletes a device.
     public var filters: [String] {
-        if case .settled = state { return [statusTopic] }
-        return [statusTopic] + devices.flatMap { topics.leftoverFilters($0) }
+        if case .settled = state { return [statusTopic] + devices.map(topics.filter) }
+        return [statusTopic]
+            + devices.flatMap { device in
+                topics.leftoverFilters(device) + former.flatMap(\.inBothForms).map { $0.filter(device) }
+            }
     }
+
+    /// What to subscribe to for one device after the announcements.
+    func filter(of objectID: String) -> String { topics.filter(objectID) }
 
     /// The time of the next ``takeDue(at:)``; nil if nothing is due.
     public var deadline: Duration? {
@@ -78,7 +88,7 @@ public struct DiscoveryLife: Sendable {
         switch state {
         case .waiting, .settled: nil
         case .listening(let until): until
-        case .migrating(_, let until): until
+        case .removing(_, let until), .migrating(_, let until): until
         case .emptying(_, let at): at
         }
     }
@@ -89,11 +99,15 @@ public struct DiscoveryLife: Sendable {
         leftovers.objectIDs = Set(objectIDs.map { Array($0.utf8) })
     }
 
-    /// Takes over topics that this run announced under other settings, to migrate them.
-    mutating func inherit(_ announced: [String]) {
-        for topic in announced {
-            if let device = leftovers.parse(topic) { leftovers.insert(topic, device) }
-        }
+    mutating func setFormerPrefixes(_ prefixes: [String]) {
+        former = Set(prefixes).filter { $0.contains("/") && $0 != topics.prefix }.sorted()
+            .map { DiscoveryTopics(prefix: $0, form: topics.form) }
+    }
+
+    /// Takes over a message that this run announced under other settings, to migrate it.
+    mutating func inherit(_ message: DiscoveryMessage, _ successors: Successors) {
+        guard let device = leftovers.parse(message.topic) else { return }
+        leftovers.insert(message, device, successors)
     }
 
     /// The broker is connected and the subscriptions are made.
@@ -105,26 +119,41 @@ public struct DiscoveryLife: Sendable {
     /// Receives any message.
     ///
     /// - Returns: whether the message is part of discovery; if so, nothing else should handle it.
-    public mutating func received(_ topic: String, _ payload: [UInt8], isRetained: Bool, at now: Duration) -> Bool {
+    mutating func received(
+        _ topic: String, _ payload: [UInt8], isRetained: Bool, _ successors: Successors, at now: Duration
+    ) -> Bool {
         if topic.utf8.elementsEqual(statusTopic.utf8) {
             if payload.elementsEqual("online".utf8) { homeAssistantStarted(at: now) }
             return true
         }
-        // This check is cheap: each command to a tag passes it.
-        guard topic.utf8.reversed().starts(with: "/config".utf8.reversed()) else { return false }
+        guard Self.isAnnouncement(topic) else { return false }
         guard let device = leftovers.parse(topic) else {
             if isRetained, !hasAnnounced { leftovers.noteComponents(topic, payload) }
             return false
         }
         switch state {
         // The migration receives its own requests.
-        case .migrating, .emptying: break
+        case .removing, .migrating, .emptying: break
         case .waiting, .listening, .settled:
             guard isRetained, leftovers.accept(payload, device) else { break }
-            leftovers.insert(topic, device)
+            leftovers.insert(DiscoveryMessage(topic: topic, payload: payload), device, successors)
             if case .settled = state { state = .listening(until: now + Self.pause) }
         }
         return true
+    }
+
+    /// The object id of the device of a topic of this run's announcements; nil for another topic.
+    func presentDevice(of topic: String) -> String? {
+        Self.isAnnouncement(topic) ? leftovers.presentDevice(of: topic) : nil
+    }
+
+    /// Whether a topic may be part of discovery.
+    func concerns(_ topic: String) -> Bool {
+        Self.isAnnouncement(topic) || topic.utf8.elementsEqual(statusTopic.utf8)
+    }
+
+    private static func isAnnouncement(_ topic: String) -> Bool {
+        topic.utf8.reversed().starts(with: "/config".utf8.reversed())
     }
 
     /// The components of a device that an earlier run has announced in the present form.
@@ -149,6 +178,9 @@ extension DiscoveryLife {
         switch state {
         case .waiting, .settled: return []
         case .listening: return listened(at: now)
+        case .removing(let topics, _):
+            state = .migrating(topics, until: now + Self.pause)
+            return [.publish(topics.map(DiscoveryMessage.migrationRequest))]
         case .migrating(let topics, _):
             state = .emptying(topics, at: now + Self.pause)
             return announce(at: now)
@@ -159,11 +191,17 @@ extension DiscoveryLife {
     }
 
     private mutating func listened(at now: Duration) -> [DiscoveryAction] {
-        let (otherForm, otherPrefix) = leftovers.removeAll()
-        let removal: [DiscoveryAction] = otherPrefix.isEmpty ? [] : [.publish(otherPrefix.map(DiscoveryMessage.empty))]
-        guard otherForm.isEmpty else {
-            state = .migrating(otherForm, until: now + Self.pause)
-            return removal + [.publish(otherForm.map(DiscoveryMessage.migrationRequest))]
+        let found = leftovers.removeAll()
+        let messages = found.obsolete.map(DiscoveryMessage.empty) + found.removals
+        let removal: [DiscoveryAction] = messages.isEmpty ? [] : [.publish(messages)]
+        guard found.otherForm.isEmpty else {
+            // Home Assistant needs a moment to remove components from a message that it is then asked to migrate.
+            guard found.removals.isEmpty else {
+                state = .removing(found.otherForm, until: now + Self.pause)
+                return removal
+            }
+            state = .migrating(found.otherForm, until: now + Self.pause)
+            return removal + [.publish(found.otherForm.map(DiscoveryMessage.migrationRequest))]
         }
         state = .settled
         return removal + (hasAnnounced ? [] : announce(at: now))
@@ -191,6 +229,9 @@ extension DiscoveryLife {
     }
 }
 
+/// Returns the components of a device, by its object id, that may be announced in the present form.
+typealias Successors = (String) -> Set<AnnouncedComponent>
+
 /// Announcements of this program that the broker retains and that this run does not publish: they have the other form or
 /// another prefix.
 private struct Leftovers: Sendable {
@@ -205,8 +246,18 @@ private struct Leftovers: Sendable {
     /// The devices of this run.
     var objectIDs: Set<[UInt8]> = []
     private let present: DiscoveryTopics
-    /// The topics as bytes, and whether Home Assistant listens to each: it has the present prefix.
-    private var topics: [[UInt8]: Bool] = [:]
+    /// The treatment of a topic.
+    private enum Treatment {
+        /// Home Assistant is asked to migrate it. The message, if any, is published before: it removes what is not announced in
+        /// the present form.
+        case migration(removal: DiscoveryMessage?)
+        /// It is emptied: it has another prefix, or nothing takes its place in the present form. Home Assistant would keep its
+        /// entity.
+        case emptying
+    }
+
+    /// The topics as bytes.
+    private var topics: [[UInt8]: Treatment] = [:]
     private var counts: [[UInt8]: Int] = [:]
     private var bytesRead = 0
     /// The components in announcements of the present form, by device.
@@ -226,6 +277,14 @@ private struct Leftovers: Sendable {
         return device
     }
 
+    /// The object id of the device of a topic of the present form and prefix; nil for another topic.
+    func presentDevice(of topic: String) -> String? {
+        guard topic.utf8.count <= Self.maxTopicBytes, let device = DeviceTopic(topic, objectIDs: objectIDs),
+            device.form == present.form, device.prefix == Array(present.prefix.utf8)
+        else { return nil }
+        return String(decoding: device.objectID, as: UTF8.self)
+    }
+
     /// Whether this program published a payload, and there is room for its topic.
     mutating func accept(_ payload: [UInt8], _ device: DeviceTopic) -> Bool {
         guard counts[device.objectID, default: 0] < Self.maxTopicsPerDevice,
@@ -242,32 +301,58 @@ private struct Leftovers: Sendable {
         else { return }
         switch present.form {
         case .device:
-            guard case .object(let announced)? = JSONValue(parsing: payload)?["components"] else { return }
-            let found = announced.compactMap { key, value in
-                value["platform"]?.string.map { AnnouncedComponent(key: key, platform: $0) }
-            }
+            let found = DiscoveryMessage(topic: topic, payload: payload).components
             components[device.objectID, default: []].formUnion(found.prefix(Self.maxTopicsPerDevice))
         case .single:
-            let levels = topic.split(separator: "/")
-            guard levels.count >= 4 else { return }
+            guard let component = AnnouncedComponent(ofSingleForm: topic) else { return }
             counts[device.objectID, default: 0] += 1
-            components[device.objectID, default: []].insert(
-                AnnouncedComponent(key: String(levels[levels.count - 2]), platform: String(levels[levels.count - 4])))
+            components[device.objectID, default: []].insert(component)
         }
     }
 
     /// Keeps a topic.
-    mutating func insert(_ topic: String, _ device: DeviceTopic) {
-        let isHeard = device.prefix == Array(present.prefix.utf8)
-        guard topics.updateValue(isHeard, forKey: Array(topic.utf8)) == nil else { return }
+    mutating func insert(_ message: DiscoveryMessage, _ device: DeviceTopic, _ successors: Successors) {
+        let treatment = treatment(of: message, device, successors)
+        guard topics.updateValue(treatment, forKey: Array(message.topic.utf8)) == nil else { return }
         counts[device.objectID, default: 0] += 1
     }
 
-    /// Takes all topics out, sorted: those of the other form, to which Home Assistant listens, and those of another prefix.
-    mutating func removeAll() -> (otherForm: [String], otherPrefix: [String]) {
+    private func treatment(
+        of message: DiscoveryMessage, _ device: DeviceTopic, _ successors: Successors
+    ) -> Treatment {
+        // Home Assistant listens to the present prefix.
+        guard device.prefix == Array(present.prefix.utf8) else { return .emptying }
+        let successors = successors(String(decoding: device.objectID, as: UTF8.self))
+        switch device.form {
+        case .device:
+            let orphans = message.components.subtracting(successors).sorted { $0.key < $1.key }
+            return .migration(removal: orphans.isEmpty ? nil : message.removing(orphans))
+        case .single:
+            let component = AnnouncedComponent(ofSingleForm: message.topic)
+            return component.map(successors.contains) == false ? .emptying : .migration(removal: nil)
+        }
+    }
+
+    /// The topics to migrate, the messages to publish before that, and the topics to empty, each sorted by topic.
+    struct Findings {
+        var otherForm: [String] = []
+        var removals: [DiscoveryMessage] = []
+        var obsolete: [String] = []
+    }
+
+    /// Takes all topics out.
+    mutating func removeAll() -> Findings {
         defer { (topics, counts, bytesRead) = ([:], [:], 0) }
-        let sorted = topics.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-            .map { (text: String(decoding: $0.key, as: UTF8.self), isHeard: $0.value) }
-        return (sorted.filter(\.isHeard).map(\.text), sorted.filter { !$0.isHeard }.map(\.text))
+        var findings = Findings()
+        for (topic, treatment) in topics.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            let topic = String(decoding: topic, as: UTF8.self)
+            switch treatment {
+            case .emptying: findings.obsolete.append(topic)
+            case .migration(let removal):
+                findings.otherForm.append(topic)
+                if let removal { findings.removals.append(removal) }
+            }
+        }
+        return findings
     }
 }

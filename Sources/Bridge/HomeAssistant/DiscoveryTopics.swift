@@ -30,11 +30,19 @@ struct DiscoveryTopics: Hashable, Sendable {
         "\(prefix)/\(component.platform)/\(objectID)/\(component.key)/config"
     }
 
-    /// Filters for announcements of an earlier run: in the other form, or under another prefix of one level.
+    /// A filter for the announcement of a device.
+    func filter(_ objectID: String) -> String {
+        switch form {
+        case .device: "\(prefix)/\(Self.deviceLevel)/\(objectID)/config"
+        case .single: "\(prefix)/+/\(objectID)/+/config"
+        }
+    }
+
+    /// Filters for announcements of an earlier run: in the other form, or under another prefix of one level; and of this one.
     func leftoverFilters(_ objectID: String) -> [String] {
         let allPrefixes = ["+/device/\(objectID)/config", "+/+/\(objectID)/+/config"]
         guard prefix.contains("/") else { return allPrefixes }
-        return allPrefixes + [prefix + (form == .device ? "/+/\(objectID)/+/config" : "/device/\(objectID)/config")]
+        return allPrefixes + inBothForms.map { $0.filter(objectID) }
     }
 
     /// Identifies a tag in discovery topics and unique ids. It stays the same when the tag is renamed or moves to another

@@ -40,6 +40,10 @@ public struct HomeAssistantDiscovery: Sendable {
     public var life: DiscoveryLife
     private let bridge: DiscoveredBridge
     private var templates: [AnnouncementTemplate.Shape: AnnouncementTemplate] = [:]
+    /// The ids of the tags, by object id.
+    private var ids: [String: String] = [:]
+    /// The topics that another client has emptied since their announcement, by object id.
+    private var emptied: [String: Set<String>] = [:]
     /// Upper bound on templates. Tags have few shapes, unless each has chords of its own.
     private static let maxTemplates = 16
 
@@ -105,13 +109,83 @@ public struct HomeAssistantDiscovery: Sendable {
 
     /// Sets the ids of the bridge's tags.
     public mutating func setTags(_ ids: [String]) {
-        life.setDevices(
-            [DiscoveryTopics.objectID(ofBridge: bridge.instance)] + ids.map { DiscoveryTopics.objectID(ofTag: $0) })
+        let objectIDs = ids.map { DiscoveryTopics.objectID(ofTag: $0) }
+        life.setDevices([DiscoveryTopics.objectID(ofBridge: bridge.instance)] + objectIDs)
+        self.ids = Dictionary(zip(objectIDs, ids)) { first, _ in first }
+        if !emptied.isEmpty { emptied = emptied.filter { isBridge($0.key) || self.ids[$0.key] != nil } }
     }
 
+    /// Sets the prefixes of earlier runs, whose announcements are searched for.
+    public mutating func setFormerPrefixes(_ prefixes: [String]) { life.setFormerPrefixes(prefixes) }
+
+    /// What to subscribe to for a tag that is added after the announcements.
+    public func filter(ofTag id: String) -> String { life.filter(of: DiscoveryTopics.objectID(ofTag: id)) }
+
     /// Takes over the announcements of these tags that were published under other settings in the same run.
-    public mutating func takeOver(from other: HomeAssistantDiscovery, tags: [String]) {
+    public mutating func takeOver(from other: HomeAssistantDiscovery, tags: [DiscoveredTag]) {
         guard other.life.hasAnnounced else { return }
-        life.inherit(other.documents.announcedTopics(tags))
+        var other = other
+        for message in other.documents.announcementOfBridge + tags.flatMap({ other.announcement(of: $0) }) {
+            life.inherit(message, possibleComponents)
+        }
+    }
+
+    private func isBridge(_ objectID: String) -> Bool {
+        objectID == DiscoveryTopics.objectID(ofBridge: bridge.instance)
+    }
+
+    /// The components of a device that may be announced.
+    private func possibleComponents(of objectID: String) -> Set<AnnouncedComponent> {
+        documents.possibleComponents(ofTag: isBridge(objectID) ? nil : ids[objectID, default: objectID])
+    }
+}
+
+// MARK: Received messages
+
+extension HomeAssistantDiscovery {
+    /// Receives any message.
+    ///
+    /// - Returns: whether the message is part of discovery; if so, nothing else should handle it.
+    public mutating func received(_ topic: String, _ payload: [UInt8], isRetained: Bool, at now: Duration) -> Bool {
+        // Each command to a tag passes this check.
+        guard life.concerns(topic) else { return false }
+        let isPresent = noteDeletion(topic, payload)
+        let documents = documents
+        let (ids, bridge) = (ids, DiscoveryTopics.objectID(ofBridge: bridge.instance))
+        let isHandled = life.received(
+            topic, payload, isRetained: isRetained,
+            { documents.possibleComponents(ofTag: $0 == bridge ? nil : ids[$0, default: $0]) }, at: now)
+        return isHandled || isPresent
+    }
+
+    /// Home Assistant empties the topics of a device or an entity that a user deletes there. The bridge receives its own
+    /// messages, too: the last one of a topic decides.
+    ///
+    /// - Returns: whether the topic is one of this run's announcements.
+    private mutating func noteDeletion(_ topic: String, _ payload: [UInt8]) -> Bool {
+        guard life.hasAnnounced, let objectID = life.presentDevice(of: topic) else { return false }
+        guard payload.isEmpty else {
+            emptied[objectID]?.remove(topic)
+            if emptied[objectID]?.isEmpty == true { emptied[objectID] = nil }
+            return true
+        }
+        let announced = ids[objectID].map { topics(ofTag: $0) } ?? documents.announcedTopicsOfBridge
+        if announced.contains(topic) { emptied[objectID, default: []].insert(topic) }
+        return true
+    }
+
+    /// What a user has deleted in Home Assistant.
+    public struct Deletions: Hashable, Sendable {
+        /// Whether it is the bridge's device, or one of its entities.
+        public var ofBridge = false
+        /// The ids of the tags whose device, or one of its entities, was deleted.
+        public var tags: Set<String> = []
+    }
+
+    /// What was deleted since it was announced.
+    public var deletions: Deletions {
+        guard !emptied.isEmpty else { return Deletions() }
+        return Deletions(
+            ofBridge: emptied.keys.contains(where: isBridge), tags: Set(emptied.keys.compactMap { ids[$0] }))
     }
 }

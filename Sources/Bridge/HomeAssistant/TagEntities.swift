@@ -77,9 +77,9 @@ extension Entity {
             ])
         let room = words.hasRadios ? ", 'radio': value_json.radio | default(none)" : ""
         let connection = """
-            {{ {'error': value_json.error.text if value_json.error else none, \
-            'hint': value_json.error.hint if value_json.error else none, \
-            'retry': value_json.retry_at\(room)} | tojson }}
+            {{ {'error': value_json.error.text if value_json.error | default(none) else none, \
+            'hint': value_json.error.hint if value_json.error | default(none) else none, \
+            'retry': value_json.retry_at | default(none)\(room)} | tojson }}
             """
         let gesture = """
             {% set labels = \(gestures.titlesByWord) %}\
@@ -100,21 +100,25 @@ extension Entity {
             // Keeps its last value while the tag is away, like gear and firmware.
             Entity(
                 "battery", "Battery",
-                .sensor("battery", "{{ value_json.level }}", class: "battery", unit: "%", isMeasurement: true),
+                .sensor(
+                    "battery", "{{ value_json.level | default(none) }}", class: "battery", unit: "%",
+                    isMeasurement: true),
                 category: .diagnostic, needs: .bridge),
             Entity(
                 "charging", "Charging",
                 .binarySensor(
-                    "battery", "{{ value_json.charging }}", on: templateTrue, off: templateFalse,
+                    "battery", "{{ value_json.charging | default(none) }}", on: templateTrue, off: templateFalse,
                     class: "battery_charging"),
                 category: .diagnostic),
             Entity(
                 "battery_forecast", "Battery lasts until",
-                .timestamp("battery/forecast", "value_json.empty", attributes: ("battery/forecast", nil)),
+                .timestamp(
+                    "battery/forecast", "value_json.empty | default(none)", attributes: ("battery/forecast", nil)),
                 category: .diagnostic, icon: "mdi:battery-clock", needs: .bridge),
             Entity(
                 "attached", "Attached",
-                .binarySensor("gear", "{{ value_json.attached }}", on: templateTrue, off: templateFalse),
+                .binarySensor(
+                    "gear", "{{ value_json.attached | default(none) }}", on: templateTrue, off: templateFalse),
                 icon: "mdi:tshirt-crew", needs: .bridge),
             // Gear without a name is shown by its product number, which the configuration needs to name it. The sensor is not
             // of the class `enum`, which accepts only announced states: gear can have any name.
@@ -122,7 +126,8 @@ extension Entity {
                 "gear", "Gear",
                 .sensor(
                     "gear",
-                    "{{ 'none' if value_json.attached == false else value_json.product or value_json.product_id }}",
+                    "{{ 'none' if value_json.attached | default(none) == false "
+                        + "else value_json.product | default(none) or value_json.product_id | default(none) }}",
                     attributes: ("gear", nil)),
                 icon: "mdi:hanger", needs: .bridge),
             // Needs the bridge only: otherwise its state would change whenever the tag leaves and returns, which runs each
@@ -174,7 +179,7 @@ extension Entity {
                 "connect", "Keep connected",
                 .switch(
                     "connection",
-                    "{{ 'OFF' if value_json.held else 'ON' }}",
+                    "{{ 'OFF' if value_json.held | default(false) else 'ON' }}",
                     command: "connection/set", on: "connect", off: "disconnect"),
                 category: .config, icon: "mdi:bluetooth-connect", needs: .bridge),
             // Disabled by default because it changes often.
@@ -184,7 +189,8 @@ extension Entity {
                 category: .diagnostic, isEnabled: false),
             // Disabled by default, because the device has the version too. A sensor and not an `update`: the bridge does not know the latest firmware and cannot install it.
             Entity(
-                "firmware", "Firmware", .sensor("info", "{{ value_json.firmware }}"), category: .diagnostic,
+                "firmware", "Firmware", .sensor("info", "{{ value_json.firmware | default(none) }}"),
+                category: .diagnostic,
                 icon: "mdi:chip", isEnabled: false, needs: .bridge),
         ]
     }
@@ -223,14 +229,18 @@ extension Entity {
             "inactive", "idle", "logging", "transferring", "erasing", "low_storage", "low_battery", "error",
         ])
         func mode(_ word: String) -> EntityKind {
-            .binarySensor("imu", "{{ value_json.mode == '\(word)' }}", on: templateTrue, off: templateFalse)
+            .binarySensor(
+                "imu", "{{ value_json.mode | default(none) == '\(word)' }}", on: templateTrue, off: templateFalse)
         }
         let session = "{{ {'action': 'record', 'session': 'ha-' ~ now().strftime('%Y%m%d-%H%M%S')} | tojson }}"
         return [
             Entity(
                 "motion", "Motion sensor",
                 .sensor(
-                    "imu", "{{ \(states.titlesByWord).get(value_json.state or value_json.module) }}", class: "enum",
+                    "imu",
+                    "{{ \(states.titlesByWord)"
+                        + ".get(value_json.state | default(none) or value_json.module | default(none)) }}",
+                    class: "enum",
                     options: states.titles, attributes: ("imu", nil)),
                 category: .diagnostic, icon: "mdi:axis-arrow", needs: .bridge),
             Entity(
@@ -269,13 +279,19 @@ extension Entity {
                 "tracker", "Tracker",
                 .tracker(
                     "presence",
-                    "{{ {'here': 'home', 'asleep': 'home', 'gone': 'not_home'}.get(value_json.state, 'None') }}",
-                    attributes: ("presence", "{{ {'radio': value_json.radio} | tojson }}")),
+                    "{{ {'here': 'home', 'asleep': 'home', 'gone': 'not_home'}"
+                        + ".get(value_json.state | default(none), 'None') }}",
+                    // Home Assistant counts and triggers zones by this attribute; the tracker has no coordinates.
+                    attributes: (
+                        "presence",
+                        "{{ {'radio': value_json.radio | default(none), 'in_zones': ['zone.home'] "
+                            + "if value_json.state | default(none) in ['here', 'asleep'] else []} | tojson }}"
+                    )),
                 icon: "mdi:tshirt-crew", needs: .nothing),
             Entity(
                 "presence", "Presence",
                 .sensor(
-                    "presence", "{{ \(choices.titlesByWord).get(value_json.state) }}", class: "enum",
+                    "presence", "{{ \(choices.titlesByWord).get(value_json.state | default(none)) }}", class: "enum",
                     options: choices.titles, attributes: ("presence", nil)),
                 icon: "mdi:home-account", needs: .bridge),
         ]

@@ -7,12 +7,15 @@ import Time
 @Suite("Connection of a tag")
 struct ConnectionTests {
     private func line(
-        _ state: String, step: String = "null", of: String = "null", since: String = "02.114", lastSeen: String? = nil
+        _ state: String, step: String = "null", of: String = "null", since: String = "02.114", lastSeen: String? = nil,
+        why: String? = nil
     ) -> String {
+        let why = why.map { "\"\($0)\"" } ?? "null"
         let lastSeen = lastSeen.map { #""2026-11-20T10:15:\#($0)Z""# } ?? "null"
-        return #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"last_seen":\#(lastSeen),"#
+        return
+            #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"held":false,"last_seen":\#(lastSeen),"#
             + #""of":\#(of),"retry_at":null,"retry_in_ms":null,"#
-            + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","step":\#(step)}"#
+            + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","step":\#(step),"why":\#(why)}"#
     }
 
     private func event(_ state: TagConnection.State) -> TagEvent {
@@ -38,7 +41,8 @@ struct ConnectionTests {
             ])
         #expect(
             scene.report(event(.disconnected)) == [
-                "jacquard/tag/003R/availability offline", line("disconnected", lastSeen: "02.114"),
+                "jacquard/tag/003R/availability offline",
+                line("disconnected", lastSeen: "02.114", why: "not connected since 2026-11-20T10:15:02.114Z"),
                 Self.info(connected: ""), #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#,
             ])
     }
@@ -56,7 +60,7 @@ struct ConnectionTests {
         scene.now = scene.now + .seconds(1)
         scene.report(event(state))
         let text = scene.publications.last { $0.topic.hasSuffix("connection") }?.text
-        #expect(text?.contains(#""state":"\#(word)","step":\#(step)}"#) == true)
+        #expect(text?.contains(#""state":"\#(word)","step":\#(step),"why":"#) == true)
     }
 
     @Test("reports progress ten times a second, and always the last step")
@@ -91,9 +95,10 @@ struct ConnectionTests {
         let line: String =
             #"jacquard/tag/003R/connection {"adapter":null,"attempt":3,"error":{"#
             + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
-            + #""hint":"The tag has removed its bond with this host; pair it again","text":"No bond"},"last_seen":null,"of":null,"#
+            + #""hint":"The tag has removed its bond with this host; pair it again","text":"No bond"},"held":false,"last_seen":null,"of":null,"#
             + #""retry_at":"2026-11-20T10:15:03.614Z","retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
-            + #""state":"preparing_to_connect","step":null}"#
+            + #""state":"preparing_to_connect","step":null,"#
+            + #""why":"not received since the bridge started. touch or move the tag: it stops advertising after 60 seconds"}"#
         #expect(scene.report(.connection(connection)).first == line)
     }
 

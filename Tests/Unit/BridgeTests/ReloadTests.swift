@@ -119,9 +119,7 @@ struct ReloadTests {
         let scene = Scene.announced()
         let settings = scene.state.configuration.homeAssistant
         let gone = adopt(scene) { $0.homeAssistant = nil }
-        // Without the key `why`.
-        #expect(gone.first?.hasPrefix("jacquard/tag/003R/connection ") == true && gone.first?.contains("why") == false)
-        #expect(gone.dropFirst() == ["\(Self.bridgeDevice) ", "\(Self.device) "])
+        #expect(gone == ["\(Self.bridgeDevice) ", "\(Self.device) "])
         #expect(
             scene.wait(.seconds(1)) == [
                 "jacquard/bridge/attic/pairing ", "jacquard/bridge/attic/found ", "jacquard/tag/003R/find ",
@@ -148,6 +146,10 @@ struct ReloadTests {
     func form() {
         let scene = Scene.announced()
         _ = adopt(scene) { $0.homeAssistant?.form = .single }
+        // The single form has no notify entity.
+        let removals = scene.wait(.seconds(1))
+        #expect(removals.discoveryTopics == [Self.device])
+        #expect(removals.first?.contains(#""notify":{"platform":"notify"}"#) == true)
         let requests = scene.wait(.seconds(1))
         #expect(Set(requests.discoveryTopics) == [Self.bridgeDevice, Self.device])
         #expect(requests.allSatisfy { $0.contains("migrate_discovery") })

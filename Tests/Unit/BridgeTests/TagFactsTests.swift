@@ -20,9 +20,10 @@ struct TagFactsTests {
                 #"jacquard/bridge/attic/scan {"scanning":false,"until":null}"#,
                 #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#,
                 "jacquard/tag/003R/availability offline",
-                #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"last_seen":null,"of":null,"#
+                #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"held":false,"last_seen":null,"of":null,"#
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
-                    + #""state":"preparing_to_connect","step":null}"#,
+                    + #""state":"preparing_to_connect","step":null,"#
+                    + #""why":"not received since the bridge started. touch or move the tag: it stops advertising after 60 seconds"}"#,
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
                 #"jacquard/tag/003R/battery/forecast {"basis":null,"earliest":null,"empty":null,"latest":null}"#,
                 #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
@@ -146,9 +147,9 @@ struct TagFactsTests {
                     + #""id":"003R","name":"Sleeve","paired":true,"product_id":"28-3b-e7-a0","serial":"003R","#
                     + #""tag_name":"Sleeve","uuid":"0-07-9324FLHBK0003R-1903","vendor_id":"11-78-30-c8"}"#,
                 "jacquard/tag/003R/rssi -63",
-                #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"#
+                #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"held":false,"#
                     + #""last_seen":"2026-11-20T10:15:02.114Z","of":null,"retry_at":null,"retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
-                    + #""state":"preparing_to_connect","step":null}"#,
+                    + #""state":"preparing_to_connect","step":null,"why":"not connected since 2026-11-20T10:15:02.114Z"}"#,
             ])
     }
 

@@ -57,9 +57,9 @@ struct ChordAnnouncementTests {
         discovery.life.brokerConnected(at: .zero)
         let foreign = #"{"components":{"trigger_x":{"platform":"device_automation"}},"origin":{"name":"other"}}"#
         let device = "homeassistant/device/jacquard_tag_003R/config"
-        _ = discovery.life.received(device, Array(foreign.utf8), isRetained: true, at: .zero)
+        _ = discovery.received(device, Array(foreign.utf8), isRetained: true, at: .zero)
         for message in old {
-            _ = discovery.life.received(message.topic, message.payload, isRetained: true, at: .zero)
+            _ = discovery.received(message.topic, message.payload, isRetained: true, at: .zero)
         }
         let messages = discovery.firstAnnouncement(of: .sleeve)
         let removal = messages.dropLast(discovery.documents.announcement(of: .sleeve).count)

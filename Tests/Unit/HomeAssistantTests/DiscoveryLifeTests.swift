@@ -33,7 +33,78 @@ struct DiscoveryLifeTests {
         #expect(life.takeDue(at: .seconds(2)) == [.announceAll(again: false)])
         #expect(life.takeDue(at: .seconds(3)) == [.publish([.empty(Self.battery)]), .repeatTouchModes])
         #expect(life.deadline == nil)
-        #expect(life.filters == ["homeassistant/status"])
+        #expect(life.filters.first == "homeassistant/status")
+    }
+
+    private static let device = "homeassistant/device/jacquard_tag_003R/config"
+
+    private func document(_ components: String) -> [UInt8] {
+        Array(#"{"components":{\#(components)},"origin":{"name":"jacquard2mqtt"}}"#.utf8)
+    }
+
+    @Test("removes components that the single form does not have, a second before it migrates the others")
+    func removal() {
+        let life = LifeUnderTest(.single)
+        life.brokerConnected(at: .zero)
+        let battery = #""battery":{"platform":"sensor","qos":1}"#
+        let document = document(battery + #","notify":{"platform":"notify","qos":1},"rssi":{"platform":"number"}"#)
+        #expect(life.received(Self.device, document, isRetained: true, at: .zero))
+        let reduced = self.document(battery + #","notify":{"platform":"notify"},"rssi":{"platform":"number"}"#)
+        let removal = DiscoveryMessage(topic: Self.device, payload: reduced)
+        #expect(life.takeDue(at: .seconds(1)) == [.publish([removal])])
+        // The machine receives its own messages.
+        #expect(life.received(Self.device, reduced, isRetained: true, at: .seconds(1)))
+        #expect(life.takeDue(at: .seconds(2)) == [.publish([.migrationRequest(Self.device)])])
+        #expect(life.takeDue(at: .seconds(3)) == [.announceAll(again: false)])
+        #expect(life.takeDue(at: .seconds(4)) == [.publish([.empty(Self.device)]), .repeatTouchModes])
+    }
+
+    @Test("empties topics of the single form that nothing takes the place of, and migrates the others")
+    func orphans() {
+        let orphan = "homeassistant/sensor/jacquard_tag_003R/presence/config"
+        life.brokerConnected(at: .zero)
+        for topic in [orphan, Self.battery] {
+            #expect(life.received(topic, Self.own, isRetained: true, at: .zero))
+        }
+        #expect(
+            life.takeDue(at: .seconds(1)) == [.publish([.empty(orphan)]), .publish([.migrationRequest(Self.battery)])])
+    }
+
+    @Test(
+        "a device that is deleted in Home Assistant is reported until it is announced again, or gone", arguments: 0..<2)
+    func deletion(end: Int) {
+        life.brokerConnected(at: .zero)
+        _ = life.received(Self.device, [], isRetained: false, at: .zero)
+        #expect(life.deletions == .init(), "not announced yet")
+        _ = life.takeDue(at: .seconds(1))
+        #expect(
+            life.filters == ["homeassistant/status", "homeassistant/device/jacquard_bridge_attic/config", Self.device])
+        for _ in 0..<29 { #expect(life.received(Self.device, [], isRetained: false, at: .seconds(2))) }
+        #expect(life.deletions == .init(tags: ["003R"]))
+        #expect(
+            life.received("homeassistant/device/jacquard_bridge_attic/config", [], isRetained: false, at: .seconds(2)))
+        #expect(life.deletions == .init(ofBridge: true, tags: ["003R"]))
+        if end == 0 {
+            life.setTags([])
+        } else {
+            _ = life.received(Self.device, Self.own, isRetained: true, at: .seconds(3))
+        }
+        #expect(life.deletions == .init(ofBridge: true))
+    }
+
+    @Test("an entity of the single form that is deleted is reported, and one that the bridge itself removes is not")
+    func deletedEntity() {
+        let life = LifeUnderTest(.single)
+        life.brokerConnected(at: .zero)
+        _ = life.takeDue(at: .seconds(1))
+        #expect(life.filters.contains("homeassistant/+/jacquard_tag_003R/+/config"))
+        let chord = "homeassistant/device_automation/jacquard_tag_003R/trigger_wave/config"
+        #expect(life.received(chord, [], isRetained: false, at: .seconds(2)))
+        #expect(life.deletions == .init())
+        #expect(life.received(Self.battery, [], isRetained: false, at: .seconds(2)))
+        #expect(life.deletions == .init(tags: ["003R"]))
+        #expect(life.received(Self.battery, Self.own, isRetained: false, at: .seconds(2)))
+        #expect(life.deletions == .init())
     }
 
     @Test("reads 8 MiB of retained messages and ignores what follows", arguments: [0, 1])

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The tables of entities")
 struct EntityTableTests {
-    private let tag = HomeAssistantDiscovery.attic().documents.announcement(of: .sleeve)[0].components
-    private let bridge = HomeAssistantDiscovery.attic().documents.announcementOfBridge[0].components
+    private let tag = HomeAssistantDiscovery.attic().documents.announcement(of: .sleeve)[0].entities
+    private let bridge = HomeAssistantDiscovery.attic().documents.announcementOfBridge[0].entities
 
     @Test("a tag has these entities and triggers")
     func tagItems() {
@@ -88,9 +88,30 @@ struct EntityTableTests {
         }
     }
 
+    @Test("a key that a document lacks has a default, so that no message makes a warning of a template")
+    func defaults() {
+        let all = HomeAssistantDiscovery.everything()
+        for (key, item) in all where !key.hasPrefix("trigger_") && !["gesture", "button", "slide"].contains(key) {
+            let templates =
+                item.values.compactMap(\.string)
+                + (item["availability"]?.elements ?? []).compactMap {
+                    $0["value_template"]?.string
+                }
+            for template in templates {
+                for part in template.split(separator: "value_json.").dropFirst() {
+                    // A key of an object is read after the object was tested.
+                    let rest = part.drop { $0.isLetter || $0 == "_" }
+                    #expect(rest.hasPrefix(" | default(") || rest.hasPrefix(".text if ") || rest.hasPrefix(".hint if "))
+                }
+            }
+        }
+    }
+
     @Test("gear without a name is shown by its product number")
     func unnamedGear() {
-        #expect(tag["gear"]?["value_template"]?.string?.contains("value_json.product or value_json.product_id") == true)
+        #expect(
+            tag["gear"]?["value_template"]?.string?.contains(
+                "value_json.product | default(none) or value_json.product_id | default(none)") == true)
     }
 
     @Test("a text and a button of the bridge pair a tag")

@@ -38,7 +38,7 @@ extension DiscoveryMessage {
     var document: [String: JSONValue] { JSONValue(parsing: payload)?.object ?? [:] }
 
     /// The entities of the device form, by key.
-    var components: [String: [String: JSONValue]] {
+    var entities: [String: [String: JSONValue]] {
         (document["components"]?.object ?? [:]).compactMapValues(\.object)
     }
 }
@@ -49,9 +49,41 @@ extension JSONValue {
     var strings: [String] { (elements ?? []).compactMap(\.string) }
 }
 
+extension HomeAssistantDiscovery {
+    /// The components of a tag with everything that a configuration can switch on, and of the bridge.
+    static func everything() -> [String: [String: JSONValue]] {
+        let words = Vocabulary(
+            gestures: ["cover"], unknownGesture: "unknown", touchModes: ["gesture", "slide"], effects: ["solid"],
+            pairingStates: ["idle"], presenceStates: ["here", "gone"], slidePhases: ["begin"], hasRadios: true,
+            hasButtons: true)
+        var discovery = HomeAssistantDiscovery(HomeAssistantConfiguration(), .attic, words)
+        discovery.setTags(["003R"])
+        let tag = DiscoveredTag(
+            id: "003R", topic: "jacquard/tag/003R", name: "Left sleeve", serial: "003R", firmware: nil, hasMotion: true)
+        let messages = discovery.announcement(of: tag) + discovery.documents.announcementOfBridge
+        return messages.reduce(into: [:]) { all, message in
+            all.merge(
+                message.entities.map { ("\(message.topic == messages[0].topic ? "" : "bridge_")\($0.key)", $0.value) }
+            ) { $1 }
+        }
+    }
+}
+
 /// The machine of the bridge `attic` with one tag. A class, because `#expect` evaluates no mutating calls.
 final class LifeUnderTest {
-    private var life = HomeAssistantDiscovery.attic().life
+    private var discovery: HomeAssistantDiscovery
+    private var life: DiscoveryLife {
+        get { discovery.life }
+        _modify { yield &discovery.life }
+    }
+
+    init(_ form: HomeAssistantConfiguration.Form = .device, prefix: String = "homeassistant") {
+        discovery = .attic(form, prefix: prefix)
+    }
+
+    var deletions: HomeAssistantDiscovery.Deletions { discovery.deletions }
+
+    func setTags(_ ids: [String]) { discovery.setTags(ids) }
 
     var deadline: Duration? { life.deadline }
 
@@ -64,7 +96,7 @@ final class LifeUnderTest {
     }
 
     func received(_ topic: String, _ payload: [UInt8], isRetained: Bool, at now: Duration) -> Bool {
-        life.received(topic, payload, isRetained: isRetained, at: now)
+        discovery.received(topic, payload, isRetained: isRetained, at: now)
     }
 
     func takeDue(at now: Duration) -> [DiscoveryAction] {

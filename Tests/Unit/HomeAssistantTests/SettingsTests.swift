@@ -15,9 +15,9 @@ struct SettingsTests {
     func buttons() {
         var discovery = HomeAssistantDiscovery.attic(.device)
         discovery.adopt(words(hasButtons: false))
-        #expect(discovery.announcement(of: .sleeve)[0].components["button"] == nil)
+        #expect(discovery.announcement(of: .sleeve)[0].entities["button"] == nil)
         discovery.adopt(words(hasButtons: true))
-        let button = discovery.announcement(of: .sleeve)[0].components["button"]
+        let button = discovery.announcement(of: .sleeve)[0].entities["button"]
         #expect(button?["platform"]?.string == "event")
         #expect(button?["device_class"]?.string == "button")
         #expect(button?["event_types"]?.strings == ["press_end", "multi_press_end"])

@@ -59,25 +59,26 @@ struct ConnectionDocument: Encodable {
     @OrNull var retryInMilliseconds: Int64?
     /// How the last link ended; the key is missing while presence is off.
     var ended: OrNull<String>?
-    /// Why the tag is not connected; the key is missing without Home Assistant discovery.
-    var why: OrNull<String>?
-    /// Whether the tag stays disconnected until the user connects it; the key is missing without Home Assistant discovery.
-    var held: Bool?
+    /// Why the tag is not connected.
+    @OrNull var why: String?
+    /// Whether the tag stays disconnected until the user connects it.
+    let held: Bool
 
     /// - Parameters:
     ///   - link: the connection.
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - ended: how the last link ended; nil while presence is off.
-    ///   - why: why the tag is not connected, as `why` prints it; nil without Home Assistant discovery.
-    ///   - held: whether it stays disconnected until the user connects it; nil without Home Assistant discovery.
+    ///   - why: why the tag is not connected, as `why` prints it; nil while it is connected.
+    ///   - held: whether it stays disconnected until the user connects it.
     ///   - now: the current time.
     init(
-        _ link: LinkState, sighting: TagSighting, lastSeen: Timestamp?,
-        ended: OrNull<String>?, why: OrNull<String>?, held: Bool?, at now: Timestamp
+        _ link: LinkState, sighting: TagSighting, lastSeen: Timestamp?, ended: OrNull<String>?, why: String?,
+        held: Bool, at now: Timestamp
     ) {
         let connection = link.connection
-        (self.why, self.held) = (why, held)
+        self.why = why
+        self.held = held
         self.ended = ended
         state = connection.state.word
         step = connection.state.step

@@ -12,9 +12,11 @@ extension BridgeState {
         if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
             return receivedFormerAnnouncement(message)
         }
-        let isForDiscovery = discovery?.life.received(
-            message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
-        guard isForDiscovery != true, let subject = topics.subject(of: message.topic) else { return [] }
+        if let actions = receivedDiscovery(message, at: now) { return actions }
+        guard let subject = topics.subject(of: message.topic) else {
+            if message.isRetained { former.receivedElsewhere(message.topic, message.payload) }
+            return []
+        }
         switch subject {
         case .command(let address):
             if isDeletion(message, of: address.name, isForTag: address.tag != nil) { return [] }

@@ -1,6 +1,7 @@
 import HomeAssistant
 import JSON
 import JacquardProtocol
+import MQTTTypes
 import Time
 
 // MARK: Bluetooth and the broker
@@ -121,15 +122,15 @@ extension BridgeState {
         let ids = tags.map(\.entry.id.text)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         let isOn = discovery != nil
-        let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn, at: now) }
+        let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn) }
         guard isOn else {
             guard let old else { return publish(finds) }
             let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
             departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
-            return publish(finds + old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
+            return publish(old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) + finds)
         }
         discovery?.setTags(ids)
-        if let old { discovery?.takeOver(from: old, tags: ids) }
+        if let old { discovery?.takeOver(from: old, tags: tags.map { DiscoveredTag($0) }) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
         let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
         let topics = withheld.map { [tags[$0].topics[FindFact.topic]] + discoveryTopics(of: tags[$0].entry.id) }
@@ -277,7 +278,7 @@ extension BridgeState {
     mutating func healthChanged(at now: Timestamp) -> [Publication] {
         var problems = Problem.problems(of: stack) + tags.flatMap(\.problems)
         problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
-        problems += takenIDs.problems(tags)
+        problems += takenIDs.problems(tags) + deletedInHomeAssistant
         if contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
@@ -393,13 +394,33 @@ extension BridgeState {
             let left = tags.flatMap(\.leftTopics)
             if !left.isEmpty { departures.append(.features, retainedTopics: left, at: now.instant) }
         }
-        return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? tags.map(\.touchModeFact.reminder) : [])
+        return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? changedStates : [])
     }
 
     /// The announcement of a tag after one of its facts has changed. The ``Outbox`` drops it if it is the same as before.
     mutating func discoveryFacts(ofTag position: Int) -> [Publication] {
         guard discovery?.life.hasAnnounced == true else { return [] }
         return discovery?.announcement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? []
+    }
+
+    /// Receives a message of discovery.
+    ///
+    /// - Returns: nil if it is none.
+    mutating func receivedDiscovery(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction]? {
+        guard discovery != nil else { return nil }
+        let before = discovery?.deletions
+        let isDiscovery = discovery?.received(
+            message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
+        guard isDiscovery == true else { return nil }
+        return before == discovery?.deletions ? [] : publish(healthChanged(at: now))
+    }
+
+    /// The problems of devices that a user has deleted in Home Assistant; none for tags that another bridge announces.
+    private var deletedInHomeAssistant: [Problem] {
+        guard let deletions = discovery?.deletions, deletions.ofBridge || !deletions.tags.isEmpty else { return [] }
+        let deleted = tags.filter { deletions.tags.contains($0.entry.id.text) && scopes[$0.entry.id] == nil }
+        return (deletions.ofBridge ? [Problem(.bridgeDeleted)] : [])
+            + deleted.map { Problem(.deletedInHomeAssistant($0.entry), about: $0.entry.id.text) }
     }
 
     /// Announces all tags with changed entities, and removes those that no longer exist.
@@ -439,7 +460,7 @@ extension BridgeState {
             let facts = announcementOfBridge
             return again ? facts.map(\.reminder) : facts
         case .repeatTouchModes:
-            return announcements.postponesTouchModes() ? [] : tags.map(\.touchModeFact.reminder)
+            return announcements.postponesTouchModes() ? [] : changedStates
         case .repeatBridge:
             return (announcementOfBridge + bridgeFacts(at: now)).map(\.reminder)
         case .repeatTag(let position):
@@ -447,6 +468,11 @@ extension BridgeState {
             return
                 (discoveryFacts(ofTag: position) + tags[position].allFacts(at: now)).map(\.reminder)
         }
+    }
+
+    /// The facts that Home Assistant has to evaluate again after an update of the bridge: its templates for them have changed.
+    private var changedStates: [Publication] {
+        tags.flatMap { [$0.touchModeFact] + $0.presenceFacts }.map(\.reminder)
     }
 
     private var announcementOfBridge: [Publication] {

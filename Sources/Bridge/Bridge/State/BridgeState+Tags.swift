@@ -301,7 +301,8 @@ extension BridgeState {
         let addition = BridgeAction.addTag(tag.handle, entry, lastAddress: record?.address)
         // A tag that was paired is connected already.
         let report = sighting == nil ? [] : [BridgeAction.reportAgain(tag.handle)]
-        return emptied + scope.narrowing + facts + scope.widening + [addition] + report + [stored]
+        let deletions = (discovery?.filter(ofTag: entry.id.text)).map { [BridgeAction.subscribe([$0])] } ?? []
+        return emptied + deletions + scope.narrowing + facts + scope.widening + [addition] + report + [stored]
             + settle(tags.count - 1, at: now)
     }
 
@@ -393,6 +394,11 @@ extension BridgeState {
             case .formerInstance(let name):
                 former.cleared(name)
                 return cleared + [.forgetInstance(name)]
+            // Without a broker, the next run takes everything back.
+            case .formerPlaces:
+                guard isBrokerConnected == true else { return cleared }
+                formerPlaces = []
+                return cleared + [.forgetFormerPlaces]
             // Without a broker, the next run clears them, too.
             case .features: return cleared + (isBrokerConnected == true ? leftTopicsCleared() : [])
             }
@@ -414,6 +420,61 @@ extension BridgeState {
         return departure.retainedTopics.filter { !used.contains($0) }
     }
 
+    /// The announcements that runs under a name have made, as the state file says; nil if it says nothing.
+    private func announcements(of instance: String) -> [PublishedPlace.Announcement]? {
+        let places = formerPlaces.filter { $0.instance == instance }
+        guard !places.isEmpty else { return nil }
+        var seen: Set<PublishedPlace.Announcement> = []
+        return places.compactMap(\.announcement).filter { seen.insert($0).inserted }
+    }
+
+    /// Removes the announcements of tags and of a former name where they were made.
+    private func withdrawals(
+        ofTags tags: [TagEntry], bridge: String?, under name: String
+    ) -> [DiscoveryMessage] {
+        guard let known = announcements(of: name) else {
+            let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
+            return tags.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
+                + (bridge.map { documents.withdrawalInBothForms(ofBridge: $0) } ?? [])
+        }
+        return known.flatMap { announcement in
+            var configuration = configuration
+            configuration.homeAssistant = HomeAssistantConfiguration(
+                prefix: announcement.prefix, form: announcement.form)
+            let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
+            return tags.flatMap { documents.withdrawalInOneForm(ofTag: $0.id.text) }
+                + (bridge.map { documents.withdrawalInOneForm(ofBridge: $0) } ?? [])
+        }
+    }
+
+    /// Takes back what runs with discovery have announced, if it is off now.
+    private mutating func withdrawDiscovery(at now: Timestamp) -> [DiscoveryMessage] {
+        guard discovery == nil, announcements(of: configuration.instance)?.isEmpty == false else { return [] }
+        let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
+        departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+        let own = tags.filter { !peers.isKnown($0.entry.id) }.map(\.entry)
+        return withdrawals(ofTags: own, bridge: configuration.instance, under: configuration.instance)
+    }
+
+    /// Clears former base topics after the announcements name the present one.
+    private mutating func clearElsewhere(
+        _ findings: FormerTopics.Findings, at now: Timestamp
+    ) -> (withdrawals: [DiscoveryMessage], actions: [BridgeAction]) {
+        guard formerPlaces.contains(where: { $0 != PublishedPlace(configuration) }) else { return ([], []) }
+        let filters = former.filtersElsewhere
+        former.endElsewhere()
+        var (messages, retained): ([DiscoveryMessage], [String]) = ([], [])
+        for other in findings.elsewhere {
+            let (name, base) = (other.place.instance, other.place.base)
+            let gone = other.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
+            messages += withdrawals(ofTags: gone, bridge: name == configuration.instance ? nil : name, under: name)
+            let there = BridgeTopics(base: base, instance: name, hasRadios: true)
+            retained += other.tags.map { there.tag($0.id) }.flatMap { $0.retained + $0.ofFeatures } + there.retained
+        }
+        departures.append(.formerPlaces, retainedTopics: retained, at: now.instant)
+        return (messages, filters.isEmpty ? [] : [.unsubscribe(filters)])
+    }
+
     /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
     mutating func clearFormerTopics(at now: Timestamp) -> [BridgeAction] {
         guard let findings = former.takeDue(at: now.instant) else { return [] }
@@ -427,14 +488,20 @@ extension BridgeState {
             departures.append(.formerInstance(name), retainedTopics: retained, at: now.instant)
         }
         let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
+        let elsewhere = clearElsewhere(findings, at: now)
+        // A tag of a former name was announced where that name was, or where this one is.
+        let names = [configuration.instance] + findings.instances
+        var seen: Set<DiscoveryMessage> = []
         let messages =
-            unknown.flatMap { documents.withdrawalInBothForms(ofTag: $0.id.text) }
-            + findings.instances.flatMap { documents.withdrawalInBothForms(ofBridge: $0) }
+            (names.flatMap { withdrawals(ofTags: unknown, bridge: nil, under: $0) }
+            + findings.instances.flatMap { withdrawals(ofTags: [], bridge: $0, under: $0) }
+            + elsewhere.withdrawals + withdrawDiscovery(at: now)).filter { seen.insert($0).inserted }
         // Early releases of Home Assistant log an error for any message of the device form.
         let uncertain = messages.map(\.topic).filter(documents.isUnknownToEarlyReleases)
         formerAnnouncements = Set(uncertain)
         let certain = messages.filter { !formerAnnouncements.contains($0.topic) }
-        return publish(certain.map(Publication.init)) + (uncertain.isEmpty ? [] : [.subscribe(uncertain)])
+        return publish(certain.map(Publication.init)) + elsewhere.actions
+            + (uncertain.isEmpty ? [] : [.subscribe(uncertain)])
             + endOfTagInfo
     }
 

@@ -35,6 +35,8 @@ public struct BridgeState: ~Copyable {
     var refreshes = Throttle(every: RefreshRequest.interval)
     var former: FormerTopics
     var departures = Departures()
+    /// Where earlier runs have published; empty when it was taken back.
+    var formerPlaces: [PublishedPlace]
     /// Announcements that earlier runs may have left, and that are withdrawn if they are retained.
     var formerAnnouncements: Set<String> = []
     var health: HealthMonitor
@@ -106,9 +108,11 @@ public struct BridgeState: ~Copyable {
             bridge: configuration.instance, commandsPerTag: configuration.options.commandsPerTag)
         peers = PeerBridges(instance: configuration.instance)
         watch = configuration.options.watchesFleet ? FleetWatch(instance: configuration.instance) : nil
-        former = FormerTopics(instance: configuration.instance, earlier)
+        former = FormerTopics(instance: configuration.instance, base: configuration.baseTopic, earlier)
+        formerPlaces = earlier.places
         health = HealthMonitor(damage: earlier.damage)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
+        discovery?.setFormerPrefixes(earlier.places.compactMap(\.announcement?.prefix))
         reactions = Reactions(
             configuration,
             GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime))
@@ -150,7 +154,8 @@ public struct BridgeState: ~Copyable {
 
     /// The subscriptions of the bridge.
     public var subscriptions: [(filter: String, qos: MQTTQoS)] {
-        (topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters).map { ($0, .atLeastOnce) }
+        let filters = topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters
+        return (filters + former.filtersElsewhere).map { ($0, .atLeastOnce) }
     }
 
     /// The topic of the bridge's document.

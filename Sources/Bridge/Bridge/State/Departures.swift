@@ -13,6 +13,8 @@ struct Departure: Sendable {
         case formerInstance(String)
         /// Features that were switched off.
         case features
+        /// Former places. Their announcements were changed or withdrawn before.
+        case formerPlaces
     }
 
     /// A request to forget a tag, with the data of its result.
@@ -31,6 +33,10 @@ struct Departures: Sendable {
     /// How long Home Assistant has to remove devices and entities before their topics are cleared. It logs an error for each
     /// template that reads an empty message.
     private static let delay = Duration.seconds(1)
+
+    /// The same after announcements that name other topics from now on: three seconds more for a migration to another form and
+    /// for many tags.
+    private static let delayAfterAnnouncements = Duration.seconds(4)
 
     private var forgetting: Set<TagID> = []
     private var pending: [Departure] = []
@@ -51,7 +57,8 @@ struct Departures: Sendable {
 
     /// Adds topics to clear after the delay.
     mutating func append(_ origin: Departure.Origin, retainedTopics: [String], at now: Instant) {
-        pending.append(Departure(origin: origin, retainedTopics: retainedTopics, due: now + Self.delay))
+        let delay = if case .formerPlaces = origin { Self.delayAfterAnnouncements } else { Self.delay }
+        pending.append(Departure(origin: origin, retainedTopics: retainedTopics, due: now + delay))
     }
 
     /// Adds a request for a tag that was removed without one.

@@ -1,3 +1,4 @@
+public import HomeAssistant
 import JSON
 import JacquardProtocol
 import Time
@@ -45,25 +46,72 @@ public struct DamagedState: Hashable, Sendable {
     }
 }
 
+/// A place where a run of this bridge has published.
+public struct PublishedPlace: Hashable, Sendable {
+    /// Where Home Assistant was told.
+    public struct Announcement: Hashable, Sendable {
+        /// The discovery prefix.
+        public var prefix: String
+        /// The form.
+        public var form: HomeAssistantConfiguration.Form
+
+        /// Describes an announcement.
+        public init(prefix: String, form: HomeAssistantConfiguration.Form) {
+            (self.prefix, self.form) = (prefix, form)
+        }
+    }
+
+    /// The bridge's name in topics.
+    public var instance: String
+    /// The prefix of all topics.
+    public var base: String
+    /// nil without discovery.
+    public var announcement: Announcement?
+
+    /// Describes a place.
+    public init(instance: String, base: String, announcement: Announcement?) {
+        (self.instance, self.base, self.announcement) = (instance, base, announcement)
+    }
+
+    /// The place of a configuration.
+    public init(_ configuration: BridgeConfiguration) {
+        self.init(
+            instance: configuration.instance, base: configuration.baseTopic,
+            announcement: configuration.homeAssistant.map { Announcement(prefix: $0.prefix, form: $0.form) })
+    }
+
+    /// The same name and base topic without the announcement.
+    var withoutAnnouncement: PublishedPlace { PublishedPlace(instance: instance, base: base, announcement: nil) }
+}
+
 /// Facts about earlier runs of this bridge.
 public struct EarlierRuns: Hashable, Sendable {
     /// Former instance names whose topics may still be retained.
     public var instances: [FormerInstance]
+    /// The `boot` values of the latest starts under the present name.
+    public var boots: [String]
+    /// Where earlier runs have published, and may have left something.
+    public var places: [PublishedPlace]
     /// Whether the list of tags that were paired by command could be read. If not, no tag's topics are cleared.
     public var areTagsKnown: Bool
     /// The damage of that list; nil if there was none.
     public var damage: DamagedState?
 
     /// Creates a description of earlier runs; by default there were none.
-    public init(instances: [FormerInstance] = [], areTagsKnown: Bool = true, damage: DamagedState? = nil) {
+    public init(
+        instances: [FormerInstance] = [], boots: [String] = [], places: [PublishedPlace] = [],
+        areTagsKnown: Bool = true,
+        damage: DamagedState? = nil
+    ) {
         self.instances = instances
+        (self.boots, self.places) = (boots, places)
         self.areTagsKnown = areTagsKnown
         self.damage = damage
     }
 }
 
-/// Finds topics that earlier runs of this bridge left at the broker: those of tags that it no longer knows, and of its
-/// former names.
+/// Finds topics that earlier runs of this bridge left at the broker: those of tags that it no longer knows, of its former names,
+/// and of its former base topics.
 ///
 /// After each connection it collects retained messages for a second. A tag belongs to this bridge if its `T/info` names
 /// this bridge or a former name of it. A former name belongs to this bridge if its `G/info` has the `boot` of one of
@@ -73,6 +121,14 @@ struct FormerTopics: Sendable {
     struct Findings: Hashable, Sendable {
         var tags: [TagEntry] = []
         var instances: [String] = []
+        /// Former base topics with the name of the bridge there, and the tags whose facts it published.
+        var elsewhere: [Elsewhere] = []
+    }
+
+    /// A former base topic.
+    struct Elsewhere: Hashable, Sendable {
+        let place: PublishedPlace
+        var tags: [TagEntry]
     }
 
     /// How long to collect retained messages.
@@ -92,13 +148,49 @@ struct FormerTopics: Sendable {
     /// The serial of each tag, and the bridge named in its `T/info`.
     private var tags: [TagID: (serial: String, bridge: ExactText)] = [:]
     private var found: Set<ExactText> = []
+    /// The names under other base topics, with their starts.
+    private var elsewhere: [(place: PublishedPlace, topics: BridgeTopics, boots: [String])]
+    /// The tags whose `T/info` names a bridge, and the bridges of this one's starts, in the order of ``elsewhere``.
+    private var tagsElsewhere: [[TagID: (serial: String, bridge: ExactText)]]
+    private var foundElsewhere: Set<Int> = []
 
-    init(instance: String, _ runs: EarlierRuns) {
+    init(instance: String, base: String, _ runs: EarlierRuns) {
         self.instance = ExactText(instance)
         areTagsKnown = runs.areTagsKnown
         former = Dictionary(runs.instances.map { (ExactText($0.name), $0.boots) }) { first, _ in first }
         former[self.instance] = nil
+        var others: Set<PublishedPlace> = []
+        elsewhere = runs.places.map(\.withoutAnnouncement)
+            .filter { ExactText($0.base) != ExactText(base) && others.insert($0).inserted }
+            .map { place in
+                let boots =
+                    place.instance == instance ? runs.boots : runs.instances.first { $0.name == place.instance }?.boots
+                return (place, BridgeTopics(base: place.base, instance: place.instance, hasRadios: true), boots ?? [])
+            }
+        tagsElsewhere = elsewhere.map { _ in [:] }
     }
+
+    /// The `info` topics under former base topics.
+    var filtersElsewhere: [String] { elsewhere.flatMap { [$0.topics.infoOfEveryTag, $0.topics.info] } }
+
+    /// Reads a message under a former base topic.
+    mutating func receivedElsewhere(_ topic: String, _ payload: [UInt8]) {
+        guard collectsUntil != nil else { return }
+        for (index, other) in elsewhere.enumerated() {
+            if topic == other.topics.info {
+                guard mayRead(payload), let boot = JSONValue(parsing: payload)?["boot"]?.string else { continue }
+                if other.boots.contains(boot) { foundElsewhere.insert(index) }
+            } else if case .tagInfo(let level)? = other.topics.subject(of: topic), let id = TagID(String(level)),
+                areTagsKnown, tagsElsewhere[index].count < Self.maxCount, mayRead(payload),
+                let document = JSONValue(parsing: payload), let bridge = document["bridge"]?.string
+            {
+                tagsElsewhere[index][id] = (document["serial"]?.string ?? id.text, ExactText(bridge))
+            }
+        }
+    }
+
+    /// Ends the search under former base topics, which are cleared or belong to another bridge now.
+    mutating func endElsewhere() { (elsewhere, tagsElsewhere) = ([], []) }
 
     /// When the collection ends.
     var deadline: Instant? { collectsUntil }
@@ -107,6 +199,7 @@ struct FormerTopics: Sendable {
     mutating func brokerConnected(at now: Instant) {
         collectsUntil = now + Self.pause
         (bytesRead, tags, found, readsTags) = (0, [:], [], true)
+        (tagsElsewhere, foundElsewhere) = (elsewhere.map { _ in [:] }, [])
     }
 
     /// Returns whether to end the subscription to the `info` topics of all tags, once per connection: after the
@@ -144,7 +237,14 @@ struct FormerTopics: Sendable {
         defer { (tags, found) = ([:], []) }
         let tags = tags.filter { $0.value.bridge == instance || found.contains($0.value.bridge) }
             .map { TagEntry(id: $0.key, serial: $0.value.serial) }
-        return Findings(tags: tags.sorted { $0.id.text < $1.id.text }, instances: found.sorted().map(\.text))
+        let places = foundElsewhere.sorted().map { index in
+            let name = ExactText(elsewhere[index].place.instance)
+            let tags = tagsElsewhere[index].filter { $0.value.bridge == name }
+                .map { TagEntry(id: $0.key, serial: $0.value.serial) }
+            return Elsewhere(place: elsewhere[index].place, tags: tags.sorted { $0.id.text < $1.id.text })
+        }
+        return Findings(
+            tags: tags.sorted { $0.id.text < $1.id.text }, instances: found.sorted().map(\.text), elsewhere: places)
     }
 
     /// Removes a former name whose topics are cleared.

@@ -25,6 +25,7 @@ public struct Problem: Hashable, Sendable {
         case stateNotSaved = "state_not_saved"
         case stateDamaged = "state_damaged"
         case metricsNotWritten = "metrics_not_written"
+        case deletedInHomeAssistant = "deleted_in_home_assistant"
     }
 
     /// Identifies a problem over time, independent of its text.

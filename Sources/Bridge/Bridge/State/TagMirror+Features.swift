@@ -255,10 +255,10 @@ extension TagMirror {
     }
 
     /// Handles a changed setting of Home Assistant discovery.
-    mutating func setDiscovered(_ isDiscovered: Bool, at now: Timestamp) -> [Publication] {
+    mutating func setDiscovered(_ isDiscovered: Bool) -> [Publication] {
         guard find.isDiscovered != isDiscovered else { return [] }
         find.isDiscovered = isDiscovered
-        return [connectionFact(at: now)] + findFacts
+        return findFacts
     }
 
     /// The commands that let the gear blink and vibrate.

@@ -28,8 +28,7 @@ extension TagMirror {
         ConnectionDocument(
             link, sighting: sighting, lastSeen: lastSeen,
             ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
-            why: find.isDiscovered ? OrNull(wrappedValue: TagFindings(self, nil, now: now).cause) : nil,
-            held: find.isDiscovered ? link.intent.staysDisconnected : nil, at: now)
+            why: TagFindings(self, nil, now: now).cause, held: link.intent.staysDisconnected, at: now)
     }
 
     var batteryFacts: [Publication] {

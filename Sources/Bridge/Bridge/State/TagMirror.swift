@@ -421,7 +421,7 @@ extension TagMirror {
         }
         if settlement.isDisconnected {
             actions += [.publish(availabilityFact), .publish(connectionFact(at: now))]
-        } else if settlement.isHoldChanged, find.isDiscovered {
+        } else if settlement.isHoldChanged {
             actions.append(.publish(connectionFact(at: now)))
         }
         if settlement.isAvailabilityChanged { actions.append(.publish(availabilityFact)) }

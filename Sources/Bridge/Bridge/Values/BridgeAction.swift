@@ -65,6 +65,8 @@ public enum BridgeAction: Equatable, Sendable {
     case removeTag(TagHandle)
     /// Remove a former instance name whose topics have been cleared.
     case forgetInstance(String)
+    /// Remove all places but the present one: what was published there is taken back.
+    case forgetFormerPlaces
     /// Store a tag's record, replacing the previous one.
     case remember(TagRecord)
 }

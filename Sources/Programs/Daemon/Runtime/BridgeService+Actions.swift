@@ -68,6 +68,7 @@ extension BridgeService {
             manager.remove(tag)
             life.remove(tag)
         case .forgetInstance(let name): runs.forget(name)
+        case .forgetFormerPlaces: runs.forgetFormerPlaces()
         case .remember(let record): remember(record)
         }
     }

@@ -21,6 +21,7 @@ extension BridgeService {
         // Stored even if no tag is added or removed, because commands check whether a tag is listed.
         let isConnected = client.isConnected
         for change in changes where change.isDeparture { await make(change) }
+        runs.published(at: PublishedPlace(configuration.bridgeConfiguration), isTakenBack: isConnected)
         handle(.configurationChanged(configuration.bridgeConfiguration, isBrokerConnected: isConnected))
         for change in changes where !change.isDeparture { await make(change) }
         return changes.count

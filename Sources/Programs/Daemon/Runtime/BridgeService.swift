@@ -101,7 +101,9 @@ final class BridgeService {
         let records = configuration.records(of: store.tags).map(batteries.complete)
         bridge = BridgeState(
             configuration: configuration.bridgeConfiguration, records: records,
-            earlier: EarlierRuns(instances: former, areTagsKnown: store.isComplete, damage: store.damage),
+            earlier: EarlierRuns(
+                instances: former, boots: runs.boots, places: runs.formerPlaces, areTagsKnown: store.isComplete,
+                damage: store.damage),
             boot: boot, startedAt: .now)
         self.machine = machine
         central = machine.makeCentral(configuration, runs.proxyBonds, log.labelled("bluez"))

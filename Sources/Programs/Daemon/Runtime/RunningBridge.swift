@@ -72,7 +72,8 @@ package final class RunningBridge {
             log.warning("few descriptors", [(.reason, complaint)])
         }
         let runs = RunStore(folder, log: log.labelled("state"))
-        let former = await runs.begin(loaded.configuration.instance, boot: boot)
+        let former = await runs.begin(
+            loaded.configuration.instance, boot: boot, at: PublishedPlace(loaded.configuration.bridgeConfiguration))
         let doctor = HostDoctor(
             busAddress: bus, stateFolder: folder.path, load: { source.load() }, log: log.labelled("doctor"))
         let service = BridgeService(

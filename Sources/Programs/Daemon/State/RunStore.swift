@@ -11,6 +11,10 @@ final class RunStore {
     private let folder: StateFolder
     private let log: Logger
     private var runs = StoredRuns()
+    /// Where earlier runs have published.
+    private(set) var formerPlaces: [PublishedPlace] = []
+    /// The `boot` values of the latest starts under the present name.
+    private(set) var boots: [String] = []
 
     init(_ folder: StateFolder, log: Logger) {
         self.folder = folder
@@ -20,12 +24,34 @@ final class RunStore {
     /// Stores a start.
     ///
     /// - Returns: the former names; none if the file cannot be read.
-    func begin(_ instance: String, boot: String) async -> [FormerInstance] {
+    func begin(_ instance: String, boot: String, at place: PublishedPlace? = nil) async -> [FormerInstance] {
         let folder = folder
         runs = await HelperThread.shared.run(.state) { folder.loadRuns() }
+        formerPlaces = runs.places.map(\.published)
         runs.started(instance, boot: boot)
+        boots = runs.instances.first?.boots ?? []
+        if let place { runs.published(at: StoredRuns.Place(place)) }
         await save()
         return runs.instances.filter { $0.name != instance }.map { FormerInstance(name: $0.name, boots: $0.boots) }
+    }
+
+    /// Stores a place before the bridge publishes there.
+    ///
+    /// - Parameters:
+    ///   - place: the place.
+    ///   - isTakenBack: whether announcements of the same bridge elsewhere are withdrawn.
+    func published(at place: PublishedPlace, isTakenBack: Bool) {
+        let place = StoredRuns.Place(place)
+        guard runs.places.first != place else { return }
+        if isTakenBack { runs.places.removeAll { $0.instance == place.instance && $0.base == place.base } }
+        runs.published(at: place)
+        EventLoop.shared.begin { await self.save() }
+    }
+
+    /// Removes all places but the present one, which is the first.
+    func forgetFormerPlaces() {
+        runs.places = Array(runs.places.prefix(1))
+        EventLoop.shared.begin { await self.save() }
     }
 
     /// Removes a former name whose topics have been cleared.

@@ -1,4 +1,6 @@
 import Bluetooth
+import Bridge
+import HomeAssistant
 import JSON
 
 /// The instance names under which this bridge has run: the contents of `runs.json`.
@@ -7,6 +9,19 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     struct Instance: Encodable, Hashable, Sendable {
         var name: String
         var boots: [String]
+    }
+
+    /// A place where the bridge has published.
+    struct Place: Encodable, Hashable, Sendable {
+        var instance: String
+        var base: String
+        var prefix: String?
+        var form: String?
+
+        enum CodingKeys: String, CodingKey {
+            case instance, prefix, form
+            case base = "base_topic"
+        }
     }
 
     /// The version of the format.
@@ -18,13 +33,15 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     var version = Self.version
     /// The current name first, then former ones whose topics may still be retained.
     var instances: [Instance] = []
+    /// Where the bridge has published, the present place first; others may have topics that are still retained.
+    var places: [Place] = []
     /// The address of an adapter that is being reset (`bluetooth.reset_adapter`).
     var switchedOff: String?
     /// The bonds of proxies; nil without any.
     var proxyBonds: ProxyBonds?
 
     enum CodingKeys: String, CodingKey {
-        case version, instances
+        case version, instances, places
         case switchedOff = "switched_off"
         case proxyBonds = "proxy_bonds"
     }
@@ -34,6 +51,11 @@ struct StoredRuns: Encodable, Hashable, Sendable {
         var instance = instances.first { $0.name == name } ?? Instance(name: name, boots: [])
         instance.boots = ([boot] + instance.boots).prefix(Self.most).map(\.self)
         instances = ([instance] + instances.filter { $0.name != name }).prefix(Self.most).map(\.self)
+    }
+
+    /// Adds the place where the bridge publishes now.
+    mutating func published(at place: Place) {
+        places = ([place] + places.filter { $0 != place }).prefix(Self.most).map(\.self)
     }
 }
 
@@ -45,6 +67,7 @@ extension StoredRuns {
         }
         self.init(
             instances: elements.prefix(Self.most).compactMap { Instance($0) },
+            places: (document["places"]?.elements ?? []).prefix(Self.most).compactMap { Place($0) },
             switchedOff: document["switched_off"]?.string,
             proxyBonds: document["proxy_bonds"].flatMap { ProxyBonds($0) })
     }
@@ -94,6 +117,29 @@ extension ProxyBonds {
     fileprivate init?(_ document: JSONValue) {
         guard let members = document.members else { return nil }
         for (radio, list) in members { addresses[radio] = list.elements?.compactMap(\.string) }
+    }
+}
+
+extension StoredRuns.Place {
+    fileprivate init?(_ document: JSONValue) {
+        guard let instance = document["instance"]?.string, let base = document["base_topic"]?.string else { return nil }
+        self.init(
+            instance: instance, base: base, prefix: document["prefix"]?.string, form: document["form"]?.string)
+    }
+
+    init(_ place: PublishedPlace) {
+        self.init(
+            instance: place.instance, base: place.base, prefix: place.announcement?.prefix,
+            form: place.announcement?.form.rawValue)
+    }
+
+    /// The same for the bridge.
+    var published: PublishedPlace {
+        let form = form.flatMap { HomeAssistantConfiguration.Form(rawValue: $0) }
+        let announcement = prefix.flatMap { prefix in form.map { (prefix, $0) } }
+        return PublishedPlace(
+            instance: instance, base: base,
+            announcement: announcement.map { PublishedPlace.Announcement(prefix: $0, form: $1) })
     }
 }
 

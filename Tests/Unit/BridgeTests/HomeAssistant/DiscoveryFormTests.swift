@@ -31,7 +31,8 @@ struct DiscoveryFormTests {
             if key == "battery_forecast" {
                 #expect(document.removeValue(forKey: "device_class")?.text == nil)
                 #expect(
-                    document.removeValue(forKey: "value_template") == .string("{{ value_json.empty or 'unknown' }}"))
+                    document.removeValue(forKey: "value_template")
+                        == .string("{{ value_json.empty | default(none) or 'unknown' }}"))
                 let shared = component.filter { !["platform", "device_class", "value_template"].contains($0.key) }
                 #expect(document == shared)
                 continue
@@ -66,7 +67,7 @@ struct DiscoveryFormTests {
                 "device_class":"battery","entity_category":"diagnostic","name":"Battery",\#
                 "origin":{"name":"jacquard2mqtt","sw_version":"0.1.0"},"qos":1,"state_class":"measurement",\#
                 "state_topic":"jacquard/tag/003R/battery","unique_id":"jacquard_tag_003R_battery",\#
-                "unit_of_measurement":"%","value_template":"{{ value_json.level }}"}
+                "unit_of_measurement":"%","value_template":"{{ value_json.level | default(none) }}"}
                 """#)
         #expect(
             Scene.announced(.single).publications.first { $0.topic.hasSuffix("/trigger_cover/config") }?.text == #"""

@@ -49,8 +49,11 @@ struct DiscoveryLifeTests {
                 == ["homeassistant/status"] + leftovers)
         scene.begin()
         scene.wait(.seconds(1))
+        // What remains are those by which Home Assistant says that a device was deleted there.
         #expect(
-            scene.state.subscriptions.map(\.filter).filter { !$0.hasPrefix("jacquard/") } == ["homeassistant/status"])
+            scene.state.subscriptions.map(\.filter).filter { !$0.hasPrefix("jacquard/") } == [
+                "homeassistant/status", "homeassistant/device/jacquard_bridge_attic/config", Self.device,
+            ])
     }
 
     @Test("works with a prefix of several levels")
@@ -105,6 +108,31 @@ struct DiscoveryLifeTests {
         #expect(scene.publications.last?.line == #"jacquard/bridge/attic/tags {"connected":1,"known":1}"#)
         scene.disconnect()
         #expect(scene.publications.last?.line == #"jacquard/bridge/attic/tags {"connected":0,"known":1}"#)
+    }
+
+    @Test("a device that is deleted in Home Assistant is one problem, until it is announced again")
+    func deleted() {
+        let scene = Scene.announced()
+        let lines = (0..<29).flatMap { _ in scene.receive(Self.device, "") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains(#""code":"deleted_in_home_assistant""#) == true)
+        #expect(lines.first?.contains("jacquard2mqtt forget 003R") == true)
+        #expect(scene.wait(.seconds(60)).discoveryTopics == [])
+        scene.receive("homeassistant/status", "online")
+        #expect(scene.wait(.seconds(2)).discoveryTopics.contains(Self.device))
+        #expect(scene.receive(Self.device, Self.ours, isRetained: true).first?.contains(#""problems":[]"#) == true)
+    }
+
+    @Test("a tag that is added can be deleted in Home Assistant, and one that is forgotten cannot")
+    func deletedLater() {
+        let scene = Scene.announced(tags: [])
+        _ = scene.takeActions()
+        scene.handle(.tagAdded(.tag003R))
+        #expect(scene.takeActions().contains(.subscribe([Self.device])))
+        #expect(scene.receive(Self.device, "").count == 1)
+        let lines = scene.handle(.tagRemoved(.tag003R))
+        #expect(lines.contains { $0.hasPrefix("jacquard/bridge/attic/health ") && $0.contains(#""problems":[]"#) })
+        #expect(scene.receive(Self.device, "") == [])
     }
 
     @Test("ends by clearing the topics of its form", arguments: HomeAssistantConfiguration.Form.allCases)
