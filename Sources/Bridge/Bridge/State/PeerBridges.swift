@@ -113,7 +113,7 @@ struct PeerBridges: Sendable {
     /// connection to the broker: other bridges have left the commands to it that follow in its session.
     private var claimedHere: Set<ExactText> = []
     /// Whether other bridges regard this one as online, and as connected to the tags of its document.
-    private var isClaiming = false
+    private var isClaiming = true
     /// The tags that this bridge knows according to its own document, as every subscriber receives it; empty before the first one.
     private var listedHere: Set<ExactText> = []
     /// When to call ``deadlineReached(at:)``: the first of the bridges that may be back no longer has its session; nil if there is none.
