@@ -65,6 +65,7 @@ extension ProgramDescription {
                         [
                             "Overrides a key of the file: JACQUARD2MQTT_MQTT__HOST is mqtt.host,",
                             "JACQUARD2MQTT_TAGS__0__SERIAL the serial of the first tag.",
+                            "Empty: not set. Those of Kubernetes and container links are ignored.",
                         ]),
                     .init(
                         "NO_COLOR", ["Not empty: no colours, unless --color is always."], isInManualOnly: true),

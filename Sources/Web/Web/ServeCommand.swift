@@ -28,7 +28,8 @@ struct ServeCommand: CommandAction, Hashable {
             ConfigurationFile.load(path: config, environment: context.environment),
             // A service manager that opens the socket decides about the address.
             WebSettings.load(
-                path: web, listens: context.environment["LISTEN_FDS"] == nil, isPasswordHash: PasswordHash.isValid)
+                path: web, listens: context.environment["LISTEN_FDS", default: ""].isEmpty,
+                isPasswordHash: PasswordHash.isValid)
         ) {
         case (.failure(let failure), _), (_, .failure(let failure)):
             failure.lines.forEach { OutputChannel.standardError.write($0) }

@@ -1,4 +1,5 @@
 import JacquardProtocol
+import TestSupport
 import Testing
 import Text
 
@@ -92,7 +93,11 @@ struct EnvironmentTests {
         "an error names the variable",
         arguments: [
             ("MQTT__PORT", "abc", "mqtt.port: \"abc\" is not a whole number; allowed: 1 to 65535"),
-            ("MQTT__PORT", "", "mqtt.port: \"\" is not a whole number; allowed: 1 to 65535"),
+            (
+                "MQTT__HOST", "attic\u{00A0}",
+                "mqtt.host: the value holds characters that no host name has; it holds a no-break space (U+00A0): use spaces"
+                    + "; allowed: a host name or address; port, user and password have keys of their own"
+            ),
             (
                 "MQTT__PASSWORD", "a\nb",
                 "mqtt.password: the value holds a control character"
@@ -121,6 +126,66 @@ struct EnvironmentTests {
         let allowed = "a key in upper case with __ for each dot, such as JACQUARD2MQTT_MQTT__HOST for mqtt.host"
         let line = "\(variable): names no key\(hint); allowed: \(allowed)"
         #expect(errorLines("", environment: [variable: "1"]) == [line])
+    }
+
+    @Test("an empty variable counts as unset, whatever its key", arguments: Settings.keyPaths + Settings.switchPaths)
+    func empty(path: String) throws {
+        let name = path.split(separator: ".").map { $0 == "N" ? "0" : $0.uppercased() }.joined(separator: "__")
+        let yaml = "mqtt: {host: a, username: u, password: p}"
+        #expect(
+            try readConfiguration(yaml, environment: ["JACQUARD2MQTT_\(name)": ""]).get()
+                == readConfiguration(yaml).get())
+    }
+
+    @Test("an empty variable sets no key of a list that another one appends")
+    func emptyItem() {
+        let environment = ["JACQUARD2MQTT_TAGS__0__SERIAL": "", "JACQUARD2MQTT_TAGS__1__SERIAL": "003R"]
+        #expect(
+            errorLines("", environment: environment) == [
+                "JACQUARD2MQTT_TAGS__1__SERIAL: tags.1.serial: leaves a gap: the list has 0 items"
+            ])
+    }
+
+    /// Kubernetes 1.31 for the Services jacquard2mqtt, jacquard2mqtt-web and jacquard2mqtt-mqtt; Docker 28 for links with the alias
+    /// jacquard2mqtt and, of Compose 1, jacquard2mqtt_1.
+    private static let ofContainers: [(name: String, value: String)] = [
+        ("PORT", "tcp://10.43.0.7:8377"), ("PORT", "udp://[fd00::7]:8377"), ("SERVICE_HOST", "10.43.0.7"),
+        ("SERVICE_PORT", "8377"), ("SERVICE_PORT_HTTP", "8377"), ("SERVICE_PORT_HTTP_METRICS", "9100"),
+        ("PORT_8377_TCP", "tcp://10.43.0.7:8377"), ("PORT_8377_TCP_PROTO", "tcp"), ("PORT_8377_TCP_PORT", "8377"),
+        ("PORT_8377_TCP_ADDR", "10.43.0.7"), ("PORT_53_UDP_ADDR", "10.43.0.7"), ("PORT_9_SCTP", "sctp://10.43.0.7:9"),
+        ("WEB_PORT", "tcp://10.43.0.8:80"), ("WEB_SERVICE_HOST", "10.43.0.8"), ("WEB_SERVICE_PORT_HTTP", "80"),
+        ("WEB_PORT_80_TCP_PROTO", "tcp"), ("MQTT_PORT", "tcp://10.43.0.9:1883"), ("MQTT_SERVICE_HOST", "10.43.0.9"),
+        ("NAME", "/app/jacquard2mqtt"), ("ENV_TZ", "Europe/Berlin"), ("ENV_JACQUARD2MQTT_MQTT__HOST", "broker"),
+        ("1_NAME", "/app/jacquard2mqtt_1"), ("1_PORT", "tcp://172.17.0.2:8377"), ("1_ENV_PATH", "/bin"),
+        ("PORT_8377_TCP_START", "tcp://172.17.0.2:8377"), ("PORT_8377_TCP_PORT_END", "8379"),
+    ]
+
+    @Test("variables that Kubernetes and container links set are no settings", arguments: ofContainers)
+    func containers(name: String, value: String) throws {
+        let environment = ["JACQUARD2MQTT_\(name)": value]
+        #expect(errorLines("", environment: environment) == [])
+        #expect(EnvironmentOverlay(environment).ignored == Array(environment.keys))
+        let file = try TemporaryFolder()
+        let loaded = ConfigurationFile.load(path: nil, environment: environment, defaultPath: file.path("none"))
+        #expect(try loaded.get().ignoredVariables == Array(environment.keys))
+    }
+
+    @Test(
+        "a variable that only resembles one of a container names no key",
+        arguments: [
+            ("PORT", "1883"), ("PORT", "http://10.43.0.7"), ("NAME", "attic"), ("SERVICE", "x"), ("HOST", "10.43.0.7"),
+            ("SERVICE_HOSTS", "a"), ("PORT_8377", "tcp://10.43.0.7"), ("PORT_X_TCP", "1"), ("PORT_8377_TCP_X", "1"),
+            ("ENV", "x"), ("MQTT__SERVICE_HOST", "10.43.0.7"), ("MQTT_PORT", "1883"), ("mqtt_service_host", "a"),
+        ])
+    func noContainers(name: String, value: String) {
+        #expect(errorLines("", environment: ["JACQUARD2MQTT_\(name)": value]).count == 1)
+        #expect(EnvironmentOverlay(["JACQUARD2MQTT_\(name)": value]).ignored == [])
+    }
+
+    @Test("a variable with the name of a key sets it, whatever its value")
+    func keyOfContainer() {
+        let lines = errorLines("", environment: ["JACQUARD2MQTT_MQTT__PORT": "tcp://10.43.0.9:1883"])
+        #expect(lines.first?.hasPrefix("JACQUARD2MQTT_MQTT__PORT: mqtt.port: ") == true)
     }
 
     @Test("errors of the file come first, then those of the variables by name")

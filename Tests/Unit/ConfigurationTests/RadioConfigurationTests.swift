@@ -31,7 +31,7 @@ struct RadioConfigurationTests {
                 RadioSettings(name: "hci1", adapter: .name("hci1")),
             ])
         for (text, problem) in [
-            ("", "bluetooth.radios: "), ("hci0,ssh:pi@hall", "\"ssh:pi@hall\""), ("hci0,hci0", "two radios"),
+            ("hci0,ssh:pi@hall", "\"ssh:pi@hall\""), ("hci0,hci0", "two radios"),
         ] {
             let lines = errorLines("", environment: [variable: text])
             #expect(lines.count == 1 && lines[0].hasPrefix("\(variable): ") && lines[0].contains(problem), "\(lines)")

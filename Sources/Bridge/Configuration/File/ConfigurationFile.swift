@@ -9,6 +9,8 @@ public struct LoadedConfiguration: Hashable, Sendable {
     public let file: String
     /// Remarks on allowed settings, one sentence each.
     public let notices: [String]
+    /// Variables that Kubernetes or a container link has set, which look like settings and set no key.
+    public var ignoredVariables: [String] = []
 }
 
 /// Finds and reads the configuration file: the one place that touches files for the configuration.
@@ -49,13 +51,16 @@ public enum ConfigurationFile {
         _ reflexProblem: @escaping (String) -> String?
     ) -> Result<LoadedConfiguration, ConfigurationErrors> {
         let passwordFile = PasswordFile(
-            folder: ConfigurationFolder(of: file), credentials: environment["CREDENTIALS_DIRECTORY"])
+            folder: ConfigurationFolder(of: file),
+            credentials: environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 })
         return ConfigurationReader.read(
             yaml: contents?.bytes ?? [], file: file, environment: environment, hostName: hostName(),
             readPassword: passwordFile.read, checkFile: checkCertificate, reflexProblem: reflexProblem
         ).map { configuration in
             let notices = notices(contents, configuration) + configuration.notices
-            return LoadedConfiguration(configuration: configuration, file: file, notices: notices)
+            return LoadedConfiguration(
+                configuration: configuration, file: file, notices: notices,
+                ignoredVariables: EnvironmentOverlay(environment).ignored)
         }
     }
 
@@ -73,9 +78,9 @@ public enum ConfigurationFile {
     private static func notices(_ contents: FileContents?, _ configuration: Settings) -> [String] {
         guard let contents else { return ["there is no such file: every key has its default"] }
         var findings = ConfigurationFindings()
-        let cuts = ConfigurationNodeBuilder.build(contents.bytes, &findings)?.noticesOfCuts() ?? []
-        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return cuts }
-        return cuts + [
+        let notices = ConfigurationNodeBuilder.build(contents.bytes, &findings)?.notices() ?? []
+        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return notices }
+        return notices + [
             "every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"
         ]
     }

@@ -142,6 +142,7 @@ struct ConfigurationFindings {
     mutating func addUnknown(
         _ entry: ConfigurationNode.Entry, at path: String, allowed: [String], hint: (String) -> String
     ) {
+        guard !entry.isReported else { return }
         // A suggestion compares the key with all others, which takes seconds for a file of thousands.
         let hint = !isFull && DisplayText.isKey(entry.key) ? hint(entry.key) : ""
         let problem =

@@ -20,14 +20,16 @@ struct ConfigurationNode: Hashable, Sendable {
         let origin: ConfigurationOrigin
         /// Its value.
         var value: ConfigurationNode
+        /// Whether the key was reported where it was found; nothing more is said about it.
+        var isReported = false
     }
 
     /// The content.
     var content: Content
     /// The beginning.
     var origin: ConfigurationOrigin
-    /// Whether it is followed by a comment that looks like a part of the value: `led #ff8000`.
-    var isCut = false
+    /// What may have been meant otherwise; nil if nothing stands out.
+    var remark: ValueRemark?
 
     /// Whether nothing is written there: YAML's null. In quotes the same words are text.
     var isNull: Bool {
@@ -37,25 +39,36 @@ struct ConfigurationNode: Hashable, Sendable {
 }
 
 extension ConfigurationNode {
-    /// The remedy for a value that a comment cuts; empty for other values.
-    var remedyOfCut: String { isCut ? "; \" #\" begins a comment: put the value in quotes" : "" }
+    /// What may explain an error of this node, with its remedy; empty if nothing does.
+    var remedy: String {
+        if let remark { return remark.remedy }
+        // A text of the environment has no places.
+        guard origin.isVariable, case .scalar(let text, _) = content else { return "" }
+        return ConfusableCharacter.note(in: text)
+    }
 
-    /// A sentence for each value that a comment cuts.
+    /// The same for a node that is not meant to be a text: without the advice to put it in quotes.
+    var remedyOfText: String {
+        switch remark {
+        case .brackets, .emptyBlock, .null: ""
+        case .cut, .confusable, nil: remedy
+        }
+    }
+
+    /// A sentence for each value that is allowed and may have been meant otherwise.
     ///
     /// - Parameter path: the key of this node in dotted form.
     /// - Returns: the sentences, in the order of the file.
-    func noticesOfCuts(at path: String = "") -> [String] {
+    func notices(at path: String = "") -> [String] {
         switch content {
         case .unusable: return []
         case .scalar:
-            guard isCut, case .position(let position) = origin else { return [] }
-            return [
-                "line \(position.line): \(path): \" #\" begins a comment: put the value in quotes if it contains the #"
-            ]
+            guard let notice = remark?.notice, case .position(let position) = origin else { return [] }
+            return ["line \(position.line): \(path): \(notice)"]
         case .list(let items):
-            return items.enumerated().flatMap { $1.noticesOfCuts(at: DisplayText.path(path, "\($0)")) }
+            return items.enumerated().flatMap { $1.notices(at: DisplayText.path(path, "\($0)")) }
         case .section(let entries):
-            return entries.flatMap { $0.value.noticesOfCuts(at: DisplayText.path(path, $0.key)) }
+            return entries.flatMap { $0.value.notices(at: DisplayText.path(path, $0.key)) }
         }
     }
 

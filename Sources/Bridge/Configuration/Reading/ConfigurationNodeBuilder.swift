@@ -10,6 +10,8 @@ struct ConfigurationNodeBuilder: ~Copyable {
 
     private var parser: YAMLParser
     private var findings: ConfigurationFindings
+    /// Whether a key with a confusable character was reported, which explains errors of the lines after it.
+    private var hasConfusableKey = false
 
     /// Reads a whole file.
     ///
@@ -18,14 +20,15 @@ struct ConfigurationNodeBuilder: ~Copyable {
     ///   - findings: gets what is wrong.
     /// - Returns: nil if the file is empty, something unusable if it is no YAML.
     static func build(_ bytes: [UInt8], _ findings: inout ConfigurationFindings) -> ConfigurationNode? {
+        var isExplained = false
         do throws(YAMLSyntaxError) {
             var builder = ConfigurationNodeBuilder(parser: try YAMLParser(bytes), findings: findings)
             // What was found before a syntax error is worth telling, too.
-            defer { findings = builder.findings }
+            defer { (findings, isExplained) = (builder.findings, builder.hasConfusableKey) }
             return try builder.document()
         } catch {
             let place = ConfigurationOrigin.position(error.position)
-            findings.add(error.problem, at: place)
+            if !isExplained { findings.add(error.problem, at: place) }
             return ConfigurationNode(content: .unusable, origin: place)
         }
     }
@@ -51,14 +54,33 @@ struct ConfigurationNodeBuilder: ~Copyable {
         reportDecoration(of: event, path: path)
         let content: ConfigurationNode.Content =
             switch event.kind {
+            // Reported already, and without the text that the author has meant.
+            case .scalar where event.hasAnchor || event.hasTag: .unusable
             case .scalar(let text, let isPlain): .scalar(text: text, isPlain: isPlain)
             case .sequenceStart: .list(try items(of: path, depth: depth + 1))
             case .mappingStart: .section(try entries(of: path, depth: depth + 1))
             default: .unusable
             }
         var node = ConfigurationNode(content: content, origin: .position(event.position))
-        if let end = event.end { node.isCut = parser.beginsCut(end) }
+        node.remark = remark(on: event)
         return node
+    }
+
+    private func remark(on event: YAMLEvent) -> ValueRemark? {
+        switch event.kind {
+        case .sequenceStart: return event.style == .flow ? .brackets("[") : nil
+        case .mappingStart: return event.style == .flow ? .brackets("{") : nil
+        case .scalar("", isPlain: false): return event.style == .block ? .emptyBlock : nil
+        case .scalar(let text, isPlain: true):
+            guard let end = event.end, !parser.text.beginsCut(end) else { return .cut }
+            guard let found = parser.text.confusable(from: event.position, to: end) else {
+                return text == "~" || text == "null" ? .null : nil
+            }
+            let edges = [text.unicodeScalars.first, text.unicodeScalars.last].compactMap(\.self)
+            let atEdge = edges.compactMap(ConfusableCharacter.init).contains { $0.kind != .dash }
+            return .confusable(found, isAtEdge: atEdge)
+        default: return nil
+        }
     }
 
     private mutating func items(of path: String, depth: Int) throws(YAMLSyntaxError) -> [ConfigurationNode] {
@@ -84,6 +106,12 @@ struct ConfigurationNodeBuilder: ~Copyable {
                 _ = try node(parser.next(), path: path, depth: depth)
                 continue
             }
+            if case .confusable(let found, _) = key.remark {
+                let entry = try reportedEntry(key, name, found, path: path, depth: depth)
+                if lines[entry.key] == nil { entries.append(entry) }
+                lines[entry.key] = event.position.line
+                continue
+            }
             let keyPath = DisplayText.path(path, name)
             let value = try node(parser.next(), path: keyPath, depth: depth)
             if let line = lines[name] {
@@ -95,6 +123,24 @@ struct ConfigurationNodeBuilder: ~Copyable {
         }
     }
 
+    /// Reports a confusable character in a key, reads its value, and returns the key that was probably meant without a value.
+    private mutating func reportedEntry(
+        _ key: ConfigurationNode, _ name: String, _ found: YAMLText.Confusable, path: String, depth: Int
+    ) throws(YAMLSyntaxError) -> ConfigurationNode.Entry {
+        let plain = String(String.UnicodeScalarView(name.unicodeScalars.filter { ConfusableCharacter($0) == nil }))
+        let meant = ASCII.trimmed(plain[...])
+        let isInFront = name.unicodeScalars.first.flatMap(ConfusableCharacter.init) != nil
+        let keyText = DisplayText.isKey(meant) ? " \(meant)" : ""
+        findings.add(
+            "\(found.character.name) \(isInFront ? "in front of" : "in") the key\(keyText): \(found.character.remedy)",
+            path: path, at: .position(found.position))
+        hasConfusableKey = true
+        _ = try node(parser.next(), path: DisplayText.path(path, meant), depth: depth)
+        return ConfigurationNode.Entry(
+            key: meant, origin: key.origin, value: ConfigurationNode(content: .unusable, origin: key.origin),
+            isReported: true)
+    }
+
     private mutating func reportKey(_ key: ConfigurationNode, path: String) {
         guard key.content != .unusable else { return }
         findings.add("a list or keys where one key belongs", path: path, at: key.origin)
@@ -103,13 +149,19 @@ struct ConfigurationNodeBuilder: ~Copyable {
     private mutating func reportDecoration(of event: YAMLEvent, path: String) {
         let place = ConfigurationOrigin.position(event.position)
         if event.kind == .alias {
-            findings.add("an alias (*name) is not allowed; write the value itself", path: path, at: place)
+            findings.add(
+                "an alias (*name) is not allowed; if the value begins with *, put the value in quotes", path: path,
+                at: place)
         }
         if event.hasAnchor {
-            findings.add("an anchor (&name) is not allowed; quote a value that begins with &", path: path, at: place)
+            findings.add(
+                "an anchor (&name) is not allowed; if the value begins with &, put the value in quotes", path: path,
+                at: place)
         }
         if event.hasTag {
-            findings.add("a type (!name) is not allowed; quote a value that begins with !", path: path, at: place)
+            findings.add(
+                "a type (!name) is not allowed; if the value begins with !, put the value in quotes", path: path,
+                at: place)
         }
     }
 }

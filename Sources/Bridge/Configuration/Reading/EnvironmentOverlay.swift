@@ -5,13 +5,21 @@ struct EnvironmentOverlay {
     private let settings: [EnvironmentSetting]
     private let environment: [String: String]
 
+    /// The variables of container environments that look like settings and set no key, by name.
+    let ignored: [String]
+
     /// Picks the variables of the product; items of a list come in the order of their numbers.
     init(_ environment: [String: String]) {
-        self.environment = environment
-        settings = environment.keys.compactMap(EnvironmentSetting.init(variable:)).sorted { left, right in
+        // Compose passes an empty text for a variable that the user has not set.
+        let given = environment.filter { !$0.value.isEmpty }
+        let settings = given.keys.compactMap(EnvironmentSetting.init(variable:)).sorted { left, right in
             let numbers = (left.listNumber.flatMap(Int.init) ?? 0, right.listNumber.flatMap(Int.init) ?? 0)
             return numbers.0 == numbers.1 ? left.variable < right.variable : numbers.0 < numbers.1
         }
+        let foreign = Set(settings.filter { !$0.isKey && $0.isOfContainers(value: given[$0.variable] ?? "") })
+        self.environment = given
+        self.settings = settings.filter { !foreign.contains($0) }
+        ignored = foreign.map(\.variable).sorted()
     }
 
     /// The file's tree with the variables in it; a variable that names no key is noted.
@@ -31,8 +39,8 @@ struct EnvironmentOverlay {
     }
 
     private func isKnown(_ setting: EnvironmentSetting, _ findings: inout ConfigurationFindings) -> Bool {
+        guard !setting.isKey else { return true }
         let known = Settings.keyPaths
-        if let key = setting.key, (known + Settings.switchPaths).contains(key) { return true }
         let origin = ConfigurationOrigin.variable(setting.variable)
         let below = known.filter { $0.hasPrefix("\(setting.key ?? "").") }.map(setting.variable(for:))
         if below.isEmpty {
@@ -87,6 +95,14 @@ public struct EnvironmentSetting: Hashable, Sendable {
     var key: String? {
         guard variable == variable.uppercased() else { return nil }
         return path.map { $0 == listNumber ? "N" : $0 }.joined(separator: ".")
+    }
+
+    /// Whether it is the name of a key, or of a section that a value switches on.
+    var isKey: Bool { key.map { (Settings.keyPaths + Settings.switchPaths).contains($0) } ?? false }
+
+    /// Whether Kubernetes or a container link has set it, rather than the user.
+    func isOfContainers(value: String) -> Bool {
+        ContainerVariable.isOne(variable.dropFirst(Self.prefix.count), value: value)
     }
 
     /// The second part, if it is a number: at most three digits, none of them an idle zero.

@@ -99,7 +99,8 @@ struct KeyReader {
         guard case .list(let nodes) = node.content else {
             let kind = if case .section = node.content { "keys" } else { "one value" }
             let allowed = "items that begin with \"- \""
-            findings.add("\(kind) where a list belongs", path: path, at: node.origin, allowed: allowed)
+            findings.add(
+                "\(kind) where a list belongs\(node.remedyOfText)", path: path, at: node.origin, allowed: allowed)
             return []
         }
         let items = nodes.enumerated().filter { $1.content != .unusable }
@@ -132,7 +133,10 @@ extension KeyReader {
                 problem = rule.problem(with: text, error)
             }
         }
-        findings.add(problem + node.remedyOfCut, path: path, at: node.origin, allowed: rule.allowed)
+        // A number or a switch is never meant to be in quotes.
+        let isText = Value.self != Int.self && Value.self != Bool.self && Value.self != Double.self
+        findings.add(
+            problem + (isText ? node.remedy : node.remedyOfText), path: path, at: node.origin, allowed: rule.allowed)
         return nil
     }
 
@@ -182,7 +186,8 @@ extension KeyReader {
         guard case .section(let entries) = node.content else {
             let kind = if case .list = node.content { "a list" } else { "one value" }
             findings.add(
-                "\(kind) where keys belong", path: path, at: node.origin, allowed: names.joined(separator: ", "))
+                "\(kind) where keys belong\(node.remedyOfText)", path: path, at: node.origin,
+                allowed: names.joined(separator: ", "))
             return [:]
         }
         var nodes: [String: ConfigurationNode] = [:]

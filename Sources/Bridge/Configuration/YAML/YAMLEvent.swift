@@ -14,8 +14,21 @@ struct YAMLEvent: Hashable, Sendable {
         case mappingStart, mappingEnd
     }
 
+    /// How a value is written.
+    enum Style: Hashable, Sendable {
+        /// A text in quotes, or lines with an indentation of their own.
+        case other
+        case plain
+        /// A text of several lines, after `|` or `>`.
+        case block
+        /// A list or keys in brackets.
+        case flow
+    }
+
     /// The kind.
     let kind: Kind
+    /// How it is written.
+    let style: Style
     /// The beginning.
     let position: YAMLPosition
     /// The end; nil for anything but a plain scalar.
@@ -30,13 +43,13 @@ extension YAMLEvent {
     /// Copies what libyaml reports; the event of libyaml stays its caller's to delete.
     init(_ event: yaml_event_t) {
         position = YAMLPosition(event.start_mark)
-        let isPlain = event.type == YAML_SCALAR_EVENT && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE
-        end = isPlain ? YAMLPosition(event.end_mark) : nil
+        style = Self.style(event)
+        end = style == .plain ? YAMLPosition(event.end_mark) : nil
         switch event.type {
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar
             kind = .scalar(
-                text: Self.text(scalar.value, scalar.length), isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
+                text: Self.text(scalar.value, scalar.length), isPlain: style == .plain)
             (hasAnchor, hasTag) = (scalar.anchor != nil, scalar.tag != nil)
         case YAML_SEQUENCE_START_EVENT:
             kind = .sequenceStart
@@ -47,6 +60,21 @@ extension YAMLEvent {
         default:
             kind = Self.bareKind(event.type)
             (hasAnchor, hasTag) = (false, false)
+        }
+    }
+
+    private static func style(_ event: yaml_event_t) -> Style {
+        switch event.type {
+        case YAML_SCALAR_EVENT:
+            switch event.data.scalar.style {
+            case YAML_PLAIN_SCALAR_STYLE: .plain
+            case YAML_LITERAL_SCALAR_STYLE, YAML_FOLDED_SCALAR_STYLE: .block
+            default: .other
+            }
+        case YAML_SEQUENCE_START_EVENT:
+            event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE ? .flow : .other
+        case YAML_MAPPING_START_EVENT: event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE ? .flow : .other
+        default: .other
         }
     }
 

@@ -2,9 +2,10 @@ import CYAML
 
 /// libyaml's parser over a text in memory: the one owner of both.
 struct YAMLParser: ~Copyable {
-    private let bytes: [UInt8]
-    /// The beginning of each line.
-    private let lineStarts: [Int]
+    /// The text.
+    let text: YAMLText
+    /// The beginning of the last step.
+    private var last = YAMLPosition.start
     /// The bytes where libyaml reads them: it keeps the pointer until it is deleted.
     private let input: UnsafeMutablePointer<UInt8>
     /// On the heap because libyaml keeps a pointer to it, too.
@@ -20,6 +21,8 @@ struct YAMLParser: ~Copyable {
             parser.deallocate()
             throw YAMLSyntaxError(position: .start, problem: "there is not enough memory to read the file")
         }
+        text = YAMLText(bytes)
+        let bytes = text.bytes
         // One byte at least: libyaml asserts that the pointer is not null.
         let input = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
         bytes.withUnsafeBufferPointer { source in
@@ -27,29 +30,8 @@ struct YAMLParser: ~Copyable {
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, input, bytes.count)
-        self.bytes = bytes
-        lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
         self.input = input
         self.parser = parser
-    }
-
-    /// Returns whether a comment begins at a place, after blanks, without a blank after its `#`.
-    ///
-    /// YAML takes such a text for a comment; the user may take it for a part of the value.
-    func beginsCut(_ position: YAMLPosition) -> Bool {
-        // A configuration has no longer lines; of a hostile file no more is read.
-        guard position.line <= lineStarts.count, position.column <= 1_024 else { return false }
-        var rest = bytes[lineStarts[position.line - 1]...]
-        for _ in 1..<position.column {
-            guard let first = rest.first, first != UInt8(ascii: "\n") else { return false }
-            rest = rest.dropFirst().drop(while: UTF8.isContinuation)
-        }
-        let comment = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        guard comment.count < rest.count, comment.first == UInt8(ascii: "#"), let next = comment.dropFirst().first
-        else {
-            return false
-        }
-        return !" \t\r\n#".utf8.contains(next)
     }
 
     deinit {
@@ -64,10 +46,12 @@ struct YAMLParser: ~Copyable {
     mutating func next() throws(YAMLSyntaxError) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else {
-            throw YAMLSyntaxError(parser.pointee, bytes)
+            throw YAMLSyntaxError(parser.pointee, text, after: last)
         }
         // Frees what the event points to; its text was copied before.
         defer { yaml_event_delete(&event) }
-        return YAMLEvent(event)
+        let step = YAMLEvent(event)
+        last = step.position
+        return step
     }
 }

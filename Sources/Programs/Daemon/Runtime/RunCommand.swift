@@ -89,6 +89,10 @@ struct RunCommand: CommandAction, Hashable {
         }
         log.notice("starting", [(.version, Version.current), (.path, loaded.file)])
         loaded.notices.forEach { log.notice("configuration", [(.reason, $0)]) }
+        if !loaded.ignoredVariables.isEmpty {
+            log.debug(
+                "variables of containers set no key", [(.setting, loaded.ignoredVariables.joined(separator: " "))])
+        }
         let bridge = await RunningBridge.start(loaded, source, reload, folder, bus: bus, .real(bus: bus), sink, recent)
         ServiceNotification.ready()
         EventLoop.shared.enableWatchdog()

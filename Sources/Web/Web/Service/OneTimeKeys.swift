@@ -18,7 +18,7 @@ struct OneTimeKeys: Hashable, Sendable {
         if let option { return option }
         if let folder = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first { return String(folder) }
         if isRoot { return "/run/jacquard2mqtt-web" }
-        return environment["XDG_RUNTIME_DIR"].map { $0 + "/jacquard2mqtt-web" }
+        return environment["XDG_RUNTIME_DIR"].flatMap { $0.isEmpty ? nil : $0 + "/jacquard2mqtt-web" }
     }
 
     /// Creates the folder and stores the page's address for `open`.
