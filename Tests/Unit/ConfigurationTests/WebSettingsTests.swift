@@ -140,6 +140,16 @@ struct WebSettingsTests {
         { #expect(line.hasPrefix(start), "\(line)") }
     }
 
+    @Test("refuse a name with a colon, which cannot log in", arguments: ["a:b", ":", "ada:", "a: b"])
+    func colon(name: String) {
+        let lines = errorLines(read("users:\n  - {name: '\(name)', password: $y$x, role: admin}\n"))
+        #expect(lines.count == 1, "\(lines)")
+        #expect(
+            lines.first?.hasPrefix("/etc/web.yaml:2:12: users.0.name: ") == true
+                && lines.first?.contains("holds a colon, which ends the name in a login (HTTP Basic)") == true,
+            "\(lines)")
+    }
+
     private static let wrong: [(yaml: String, part: String)] = [
         ("adress: 1.2.3.4", "did you mean"), ("address: localhost", "IP address"), ("port: 70000", "port"),
         ("users: none", "not a list"), ("users:\n  - name: a", "missing"),

@@ -138,7 +138,7 @@ private struct WebSettingsReader {
             for name in ["name", "password", "role"] where entries[name] == nil {
                 findings.add("missing", path: "\(path).\(name)", at: item.origin)
             }
-            let name = value(entries["name"], path + ".name", .text(bytes: 64))
+            let name = value(entries["name"], path + ".name", userName)
             let password = value(entries["password"], path + ".password", ScalarRule<String>.text(bytes: 384).hidden())
             let role = value(entries["role"], path + ".role", .choice(of: WebSettings.roles))
             if let password, !isPasswordHash(password) {
@@ -202,6 +202,16 @@ private struct WebSettingsReader {
         _ node: ConfigurationNode?, _ path: String, _ rule: ScalarRule<Value>, into target: inout Value
     ) {
         if let value = value(node, path, rule) { target = value }
+    }
+}
+
+/// The name of a user. Source: RFC 7617, section 2: a colon ends the name in the header of a login.
+private var userName: ScalarRule<String> {
+    let rule = ScalarRule<String>.text(bytes: 64)
+    return ScalarRule(allowed: "\(rule.allowed) and colons") { text throws(Rejection) in
+        let name = try rule.parse(text)
+        guard !name.contains(":") else { throw Rejection("holds a colon, which ends the name in a login (HTTP Basic)") }
+        return name
     }
 }
 
