@@ -121,6 +121,20 @@ public struct DiscoveryFootprint: Hashable, Sendable {
         objectIDs.sorted().flatMap { ["\(prefix)/device/\($0)/config", "\(prefix)/+/\($0)/+/config"] }
     }
 
+    /// The topics that they can have in both forms, for brokers that send no retained messages to ``filters``.
+    ///
+    /// - Parameter words: with every feature on, as the entities follow from them.
+    /// - Returns: the topics, also those of other devices' entities.
+    public func names(_ words: Vocabulary) -> [String] {
+        let entities = Entity.bridgeEntities(words) + Entity.tagEntities(words, ofTag: "") + Entity.motion
+        return objectIDs.sorted().flatMap { id in
+            DiscoveryTopics(prefix: prefix, form: .device).inBothForms.flatMap { topics in
+                topics.announcements(
+                    of: id, entities.filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm })
+            }
+        }
+    }
+
     /// Whether a message is one of them: its topic names one of the devices, and its payload this program.
     public func contains(_ topic: String, _ payload: [UInt8]) -> Bool {
         guard let found = DeviceTopic(topic, objectIDs: Set(objectIDs.map { Array($0.utf8) })) else { return false }

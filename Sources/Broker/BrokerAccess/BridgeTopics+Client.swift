@@ -14,10 +14,12 @@ extension BridgeTopics {
     public func tag(_ id: String, _ rest: String) -> String { "\(base)/tag/\(id)/\(rest)" }
 
     /// The topics with retained messages of the bridge itself.
-    public var factsOfBridge: [String] { [state, info, health, adapter, scan] }
+    public var factsOfBridge: [String] { BridgeTopic.table.filter(\.isFact).map { "\(bridge)/\($0.name)" } }
 
-    /// The topics with retained messages of a tag.
-    public func facts(of tag: String) -> [String] { TagID(tag).map { self.tag($0).retained } ?? [] }
+    /// The topics with retained messages of a tag, with those of features that may be off.
+    public func facts(of tag: String) -> [String] {
+        TagID(tag).map { id in TopicRow.ofTags.filter(\.isFact).map { self.tag(id.text, $0.name) } } ?? []
+    }
 
     /// Filters for the retained messages of all bridges themselves.
     public var factsOfEveryBridge: [String] {

@@ -120,8 +120,14 @@ public final class BrokerSession {
             topics.instance(ofStateTopic: message.topic).map { ($0, message.payload == Array("online".utf8)) }
         }
         let bridges = Dictionary(states) { $1 }
-        let online = bridges.filter(\.value).keys
-        guard bridges[topics.instance] == nil, online.count == 1, let found = online.first else { return nil }
+        var online = bridges.filter(\.value).keys.sorted()
+        guard bridges[topics.instance] == nil else { return nil }
+        if online.count > 1 {
+            // Some of them may be online by their last message only.
+            let asked = try await presences(of: online.map { BridgeTopics(base: topics.base, instance: $0) })
+            online.removeAll { asked[$0] == .silent }
+        }
+        guard online.count == 1, let found = online.first else { return nil }
         topics = BridgeTopics(base: topics.base, instance: found)
         return found
     }

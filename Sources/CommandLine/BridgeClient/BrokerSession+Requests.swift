@@ -25,6 +25,15 @@ extension BrokerSession {
         }
     }
 
+    /// The same, and that the bridge answers, for a command that does not begin with a request to it.
+    ///
+    /// A user who may not ask has to do with the last message.
+    func expectAnsweringBridge() async throws(ClientFailure) {
+        try await expectBridge()
+        guard try await presence() == .silent else { return }
+        throw .silent(topics.instance, topics, within: SilentBridge.patience)
+    }
+
     /// Whether a message says that the configured bridge is offline.
     func isOffline(_ message: MQTTMessage) -> Bool {
         message.topic == topics.state && message.payload.elementsEqual("offline".utf8)
@@ -146,7 +155,7 @@ extension ClientFailure {
             hint: "jacquard2mqtt status")
     }
 
-    /// The bridge is online, but does not answer.
+    /// The bridge is online by its last message, but does not answer.
     ///
     /// - Parameters:
     ///   - instance: its name.
@@ -157,7 +166,8 @@ extension ClientFailure {
         let other = instance == topics.instance ? "" : "it has the tag: JACQUARD2MQTT_INSTANCE=\(instance) "
         return ClientFailure(
             exitCode: .noConnection, code: "no_answer",
-            text: "The bridge \"\(instance)\" is online, but has not answered within \(limit.components.seconds) s",
+            text: "The bridge \"\(instance)\" is \(SilentBridge.state): it has not answered within "
+                + "\(limit.components.seconds) s",
             hint: other + "jacquard2mqtt doctor")
     }
 

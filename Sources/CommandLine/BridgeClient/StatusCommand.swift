@@ -20,20 +20,24 @@ struct StatusCommand: ClientCommand {
         guard !isAll else { return try await runAll(context) }
         let topics = context.topics
         let progress = Progress(context.printer)
-        let (facts, overview) = try await context.withSession { session throws(ClientFailure) in
+        let (facts, overview) = try await context.withSession {
+            session throws(ClientFailure) -> (RetainedFacts, TagOverview?) in
             defer { progress.end() }
-            let facts = try await RetainedFacts.read(topics, session, progress)
-            // Only the bridge knows which other tags it receives.
-            let isOnline = facts.bridge("state")?.string == "online"
-            return (facts, isOnline ? try await TagOverview.read(session, progress) : nil)
+            var facts = try await RetainedFacts.read(topics, session, progress)
+            guard facts.isOnline else { return (facts, nil) }
+            // Only the bridge knows which other tags it receives. Its answer shows that it is there.
+            if let overview = try await TagOverview.read(session, progress) { return (facts.answered(), overview) }
+            facts.presence = try await session.presence()
+            return (facts, nil)
         }
         let report = StatusReport(facts, overview, at: WallClock.unixMilliseconds)
         guard let state = facts.bridge("state")?.string else {
             throw .bridgeUnknown(topics.instance, others: facts.otherBridges)
         }
         context.printer.show(report.document, styled: report.lines(in: context.printer.style))
-        guard state == "online" else {
+        guard facts.isOnline else {
             var failure = ClientFailure.bridgeOffline(topics.instance)
+            if state == "online" { failure = .silent(topics.instance, topics, within: SilentBridge.patience) }
             failure.isPrinted = true
             throw failure
         }
@@ -42,9 +46,15 @@ struct StatusCommand: ClientCommand {
     @LoopActor
     private func runAll(_ context: ClientContext) async throws(ClientFailure) {
         let progress = Progress(context.printer)
-        let bridges = try await context.withSession { session throws(ClientFailure) in
+        let bridges = try await context.withSession { session throws(ClientFailure) -> [RetainedFacts] in
             defer { progress.end() }
-            return try await RetainedFacts.readAll(context.topics, session, progress)
+            let bridges = try await RetainedFacts.readAll(context.topics, session, progress)
+            let asked = try await session.presences(of: bridges.filter(\.isOnline).map(\.topics))
+            return bridges.map { facts in
+                var facts = facts
+                facts.presence = asked[facts.topics.instance]
+                return facts
+            }
         }
         guard !bridges.isEmpty else { throw .bridgeUnknown(context.topics.instance) }
         let now = WallClock.unixMilliseconds
@@ -52,8 +62,9 @@ struct StatusCommand: ClientCommand {
         context.printer.show(
             ["bridges": .array(reports.map(\.document))],
             styled: Array(reports.map { $0.lines(in: context.printer.style) }.joined(separator: [StyledLine()])))
-        let offline = bridges.filter { $0.bridge("state")?.string != "online" }.map(\.topics.instance)
-        if !offline.isEmpty { throw StatusCommand.offline(offline, of: bridges.count) }
+        let offline = bridges.filter { !$0.isOnline }
+        let silent = offline.filter { $0.presence == .silent }.map(\.topics.instance)
+        if !offline.isEmpty { throw StatusCommand.offline(offline.map(\.topics.instance), silent, of: bridges.count) }
     }
 
     private static let allOption = OptionDescription(
@@ -65,13 +76,14 @@ struct StatusCommand: ClientCommand {
         details: [
             "Prints what the bridge has published: its state, problems and adapters, and",
             "a table of its tags, then the other tags that it receives. If the bridge is",
-            "offline, prints what it published last and ends with 3. With --all, prints",
-            "a table for each bridge of the broker, names those that are offline, and",
-            "ends with 3 if there are any.",
+            "offline or does not answer, prints what it published last and ends with 3.",
+            "With --all, prints a table for each bridge of the broker, names those that",
+            "are offline, and ends with 3 if there are any.",
         ],
         options: [.config, .json, .color, allOption],
         json: [
-            #"{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","#,
+            #"{"bridge":{"instance","state","answers","info","health","adapters"},"#,
+            #""tags":[{"id","#,
             #""availability","connection","battery","forecast","gear","info","#,
             #""touch_mode","led","rssi","stats"}],"#,
             #""received":[{"serial","name","address","rssi","known","connected","#,
@@ -86,10 +98,11 @@ struct StatusCommand: ClientCommand {
 
 extension StatusCommand {
     /// Some bridges of `status --all` are offline; printed.
-    private static func offline(_ instances: [String], of count: Int) -> ClientFailure {
+    private static func offline(_ instances: [String], _ silent: [String], of count: Int) -> ClientFailure {
+        let names = instances.map { silent.contains($0) ? "\($0) (\(SilentBridge.state))" : $0 }
         var failure = ClientFailure(
             exitCode: .noConnection, code: "bridge_offline",
-            text: countedAre(instances.count, of: count, "bridge") + " offline: \(instances.joined(separator: ", "))")
+            text: countedAre(instances.count, of: count, "bridge") + " offline: \(names.joined(separator: ", "))")
         failure.isPrinted = true
         return failure
     }
@@ -102,6 +115,8 @@ struct RetainedFacts: Equatable, Sendable {
     private var ofBridge: [String: JSONValue] = [:]
     private var ofTags: [String: [String: JSONValue]] = [:]
     private var ofOthers: [String: String] = [:]
+    /// Whether the bridge answers; nil: it was not asked.
+    var presence: BridgePresence?
 
     /// Creates an empty collection.
     init(_ topics: BridgeTopics) {
@@ -154,6 +169,24 @@ struct RetainedFacts: Equatable, Sendable {
         }
     }
 
+    /// Reads every topic that the bridge and these tags can have by its name, for brokers that do not send all retained messages
+    /// for a wildcard.
+    @LoopActor
+    mutating func readByName(_ others: [String], _ session: BrokerSession) async throws(ClientFailure) {
+        let names = topics.factsOfBridge + Set(tags + others).sorted().flatMap(topics.facts)
+        for batch in names.batches { take(try await session.snapshot(of: batch)) }
+    }
+
+    /// The same facts of a bridge that has answered.
+    func answered() -> RetainedFacts {
+        var facts = self
+        facts.presence = .answers
+        return facts
+    }
+
+    /// Whether the bridge is online, as far as it is known: its last message says so, and it answers if it was asked.
+    var isOnline: Bool { bridge("state")?.string == "online" && presence != .silent }
+
     /// Adds the retained ones of these messages.
     mutating func take(_ messages: [MQTTMessage]) {
         for message in messages where message.isRetained { take(message.topic, message.payload) }
@@ -180,10 +213,14 @@ struct RetainedFacts: Equatable, Sendable {
     /// The other bridges with the same base topic, each with its state: `cellar (online)`.
     var otherBridges: [String] { ofOthers.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" } }
 
-    /// All retained topics of the bridge and of its tags.
-    var retainedTopics: [String] {
-        let own = tags.filter { tag($0, "info").map { $0["bridge"]?.string == topics.instance } ?? true }
-        return own.flatMap { id in (ofTags[id] ?? [:]).keys.sorted().map { topics.tag(id, $0) } }
+    /// The bridge's tags and others that may be its own, without those whose `info` names another bridge.
+    func ownTags(with others: [String]) -> [String] {
+        Set(tags + others).sorted().filter { tag($0, "info").map { $0["bridge"]?.string == topics.instance } ?? true }
+    }
+
+    /// All retained topics of the bridge and of tags.
+    func retainedTopics(of own: [String]) -> [String] {
+        own.flatMap { id in (ofTags[id] ?? [:]).keys.sorted().map { topics.tag(id, $0) } }
             + ofBridge.keys.sorted().map { "\(topics.bridge)/\($0)" }
     }
 
@@ -192,5 +229,12 @@ struct RetainedFacts: Equatable, Sendable {
         let listed = ofBridge["info"]?["tags"]?.elements?.compactMap(\.string) ?? []
         let own = ofTags.filter { $0.value["info"]?["bridge"]?.string == topics.instance }.map(\.key)
         return Set(listed + own).sorted()
+    }
+}
+
+extension [String] {
+    /// Parts that fit into one packet of any broker, with the answers to them into its queue.
+    var batches: [[String]] {
+        stride(from: 0, to: count, by: 100).map { Array(self[$0..<Swift.min($0 + 100, count)]) }
     }
 }

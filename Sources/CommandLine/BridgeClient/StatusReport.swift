@@ -1,4 +1,5 @@
 import Bridge
+import BrokerAccess
 import JSON
 import Terminal
 import Text
@@ -21,7 +22,7 @@ struct StatusReport: Equatable, Sendable {
         self.now = now
     }
 
-    /// `{"bridge":{"instance","state","info","health","adapters"},"tags":[{"id","availability","connection","battery",
+    /// `{"bridge":{"instance","state","answers","info","health","adapters"},"tags":[{"id","availability","connection","battery",
     /// "forecast","gear","info","touch_mode","led","rssi","stats"}],"received"}`; each part as the bridge publishes it, or `null`.
     var document: JSONValue {
         let parts = ["availability", "connection", "battery", "gear", "info", "touch_mode", "led", "rssi", "stats"]
@@ -33,11 +34,20 @@ struct StatusReport: Equatable, Sendable {
         return [
             "bridge": [
                 "instance": .string(facts.topics.instance), "state": facts.bridge("state") ?? .null,
+                "answers": facts.presence.flatMap(Self.answers).map(JSONValue.bool) ?? .null,
                 "info": facts.bridge("info") ?? .null, "health": facts.bridge("health") ?? .null,
                 "adapters": facts.bridge("adapter") ?? .null,
             ],
             "tags": .array(tags), "received": overview.map { .array($0.others) } ?? .null,
         ]
+    }
+
+    private static func answers(_ presence: BridgePresence) -> Bool? {
+        switch presence {
+        case .answers: true
+        case .silent: false
+        case .unknown: nil
+        }
     }
 
     /// The lines for people.
@@ -64,12 +74,13 @@ struct StatusReport: Equatable, Sendable {
         return [StyledLine()] + table.lines(in: style)
     }
 
-    private var isOnline: Bool { facts.bridge("state")?.string == "online" }
+    private var isOnline: Bool { facts.isOnline }
 
     private var bridgeLine: StyledLine {
         let info = facts.bridge("info")
         let health = facts.bridge("health")
-        let state = facts.bridge("state")?.string ?? "unknown"
+        let isSilent = facts.presence == .silent
+        let state = isSilent ? SilentBridge.state : facts.bridge("state")?.string ?? "unknown"
         var parts = [info?["version"]?.word.map { "version \($0)" }, info?["bluez"]?.word.map { "BlueZ \($0)" }]
             .compactMap(\.self)
         if isOnline {
@@ -80,7 +91,7 @@ struct StatusReport: Equatable, Sendable {
             parts += [started.map { "up \(Age.span(seconds: max(0, now - $0) / 1000))" }].compactMap(\.self)
         }
         var line = StyledLine("bridge \(facts.topics.instance): ")
-        line.append(state, Tone(state: state))
+        line.append(state, isSilent ? .bad : Tone(state: state))
         parts.forEach { line.append(", " + $0) }
         return line
     }

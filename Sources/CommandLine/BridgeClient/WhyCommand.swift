@@ -158,7 +158,8 @@ extension WhyReport {
     init(_ id: String, silent failure: ClientFailure, _ facts: RetainedFacts, at now: Int64) {
         let isConnected = facts.tag(id, "connection")?["state"]?.string == "connected"
         let bridge = Finding(
-            .bridge, failure.exitCode == .noConnection ? .failed : .warning, "online, but: \(failure.text)",
+            .bridge, failure.exitCode == .noConnection ? .failed : .warning,
+            failure.code == "no_answer" ? failure.text : "online, but: \(failure.text)",
             remedies: [failure.hint].compactMap(\.self))
         let received = Finding(
             .received, isConnected ? .ok : .skipped,

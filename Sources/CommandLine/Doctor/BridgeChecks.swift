@@ -107,6 +107,12 @@ enum BridgeCheck {
         guard case .accepted = facts.contact else {
             return Finding(.bridge, .skipped, "the broker could not be reached or does not accept the login")
         }
+        if facts.bridgeState == "online", facts.bridgePresence == .silent {
+            let here = isRunningHere ? "; a bridge runs on this machine" : ""
+            return Finding(
+                .bridge, .failed, "\(instance) is \(SilentBridge.state)\(here)",
+                remedies: (isRunningHere ? ["sudo journalctl -u jacquard2mqtt -n 50"] : []) + SilentBridge.remedies)
+        }
         if let finding = reported(facts) { return finding }
         let since = facts.bridgeInfo?["started"]?.string.map { " since \($0)" } ?? ""
         switch (facts.bridgeState == "online", isRunningHere) {

@@ -18,6 +18,8 @@ struct BrokerFacts: Hashable, Sendable {
     var abilities: BrokerAbilities?
     /// The retained `G/state`.
     var bridgeState: String?
+    /// Whether the bridge answers; nil: its state is not `online`.
+    var bridgePresence: BridgePresence?
     /// The retained `G/info`.
     var bridgeInfo: JSONValue?
     /// The retained `G/health`.
@@ -107,7 +109,9 @@ struct BrokerProbe: Sendable {
                 default: break
                 }
             }
-            let trials = Self.trials(topics, configuration.homeAssistant, isBridgeOnline: facts.bridgeState == "online")
+            if facts.bridgeState == "online" { facts.bridgePresence = try await session.presence() }
+            let isOnline = facts.bridgeState == "online" && facts.bridgePresence != .silent
+            let trials = Self.trials(topics, configuration.homeAssistant, isBridgeOnline: isOnline)
             facts.permissions = await TopicTrials(session: session, trials: trials).run()
         } catch {
             facts.contact = .failed(code: error.code, text: error.text)

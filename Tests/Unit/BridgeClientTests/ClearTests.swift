@@ -1,6 +1,10 @@
+import Bridge
 import BrokerAccess
+import Configuration
 import EventLoop
+import HomeAssistant
 import JSON
+import JacquardProtocol
 import Terminal
 import TestSupport
 import Testing
@@ -85,5 +89,71 @@ struct ClearTests {
             #expect(written.document["error"]?["code"] == "bridge_online")
             await bridge.stop()
         }
+    }
+
+    @Test("clears a bridge that is online by its last message and does not answer")
+    func silent() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let facts = [("bridge/attic/state", "online")] + Self.facts.dropFirst()
+            let bridge = try await FakeBridge(broker, facts: facts)
+            await bridge.stop()
+            let written = Written()
+            #expect(await ClientAction.perform(ClearCommand(), .test(broker.port, written, isJSON: true)) == .done)
+            let topics = written.document["topics"]?.elements?.compactMap(\.string) ?? []
+            #expect(topics.contains("jacquard/bridge/attic/state") && !topics.contains("jacquard/tag/0002/info"))
+        }
+    }
+
+    @Test(
+        "removes every retained topic that the table has, also of features, and of tags that only the configuration names"
+    )
+    func everyName() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let ofBridge = BridgeTopics(base: "jacquard", instance: "attic").factsOfBridge
+            let ofTag = BridgeTopics(base: "jacquard", instance: "attic").facts(of: "0009")
+            #expect(["found", "pairing", "tags"].allSatisfy { name in ofBridge.contains { $0.hasSuffix("/\(name)") } })
+            #expect(
+                ["find", "presence", "radios", "imu"].allSatisfy { name in ofTag.contains { $0.hasSuffix("/\(name)") } }
+            )
+            // What an earlier run has left: nothing names the tag any more.
+            let left = (ofBridge + ofTag).filter { !$0.hasSuffix("/info") }
+            let facts = left.map { topic in
+                (String(topic.dropFirst("jacquard/".count)), topic.hasSuffix("/state") ? "offline" : "1")
+            }
+            let bridge = try await FakeBridge(broker, facts: facts)
+            await bridge.stop()
+            let written = Written()
+            var context = ClientContext.test(broker.port, written, isJSON: true)
+            context.configuration.tags = [TagSettings(serial: "0009", id: "0009")]
+            #expect(await ClientAction.perform(ClearCommand(), context) == .done)
+            #expect(written.document["topics"]?.elements?.compactMap(\.string).sorted() == left.sorted())
+        }
+    }
+
+    @Test("keeps a tag of the configuration that another bridge has, and its device")
+    func foreignTag() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker, facts: Self.facts)
+            await bridge.stop()
+            let written = Written()
+            var context = ClientContext.test(broker.port, written, isJSON: true)
+            context.configuration.tags = [TagSettings(serial: "0002", id: "0002")]
+            #expect(await ClientAction.perform(ClearCommand(), context) == .done)
+            let topics = written.document["topics"]?.elements?.compactMap(\.string) ?? []
+            #expect(topics.count == 7 && !topics.contains { $0.contains("0002") }, "\(topics)")
+        }
+    }
+
+    @Test("looks for announcements by name, in both forms")
+    func names() {
+        let names = DiscoveryFootprint(prefix: "ha", instance: "attic", tags: ["0001"]).names(.complete)
+        for topic in [
+            "ha/device/jacquard_tag_0001/config", "ha/device/jacquard_bridge_attic/config",
+            "ha/light/jacquard_tag_0001/led/config", "ha/sensor/jacquard_tag_0001/battery/config",
+        ] { #expect(names.contains(topic), "\(topic)") }
+        #expect(!names.contains { $0.contains("+") } && names.count < 400, "\(names.count)")
     }
 }

@@ -26,6 +26,8 @@ final class FakeBridge {
     var answersInPrivate = false
     private let client: MQTTClient
     private var answers: [String: [Publication]] = [:]
+    /// Whether this bridge, and others of the broker, answer the question whether they are there.
+    var isThere = true
     private var tickets: UInt64 = 0
     private var taken: UInt64 = 0
 
@@ -66,7 +68,7 @@ final class FakeBridge {
     private func handle(_ event: MQTTEvent) {
         switch event {
         case .connected:
-            let filters = ["jacquard/bridge/attic/request/+", "jacquard/tag/+/+/set"]
+            let filters = ["jacquard/bridge/+/request/+", "jacquard/tag/+/+/set"]
             client.subscribe(to: filters.compactMap { try? MQTTTopicFilter($0) }.map { ($0, .atLeastOnce) })
         case .message(let message): asked(message)
         case .acknowledged, .rejected: taken += 1
@@ -75,8 +77,13 @@ final class FakeBridge {
     }
 
     private func asked(_ message: MQTTMessage) {
-        requests.append(message)
         let id = JSONValue(payload: message.payload)["id"]?.string ?? ""
+        guard !id.hasPrefix("ask-") else {
+            let topic = message.topic.dropFirst("jacquard/".count).replacing("/request/", with: "/response/")
+            if isThere { publish((String(topic), #"{"id":"\#(id)","status":"ok","data":{}}"#)) }
+            return
+        }
+        requests.append(message)
         for answer in answers[String(message.topic.dropFirst("jacquard/".count))] ?? [] {
             let payload = answer.payload.replacing("ID", with: id)
             guard answersInPrivate, let topic = message.responseTopic else {

@@ -1,5 +1,6 @@
 import Bridge
 import BrokerAccess
+import Configuration
 import EventLoop
 import JSON
 import Terminal
@@ -112,13 +113,59 @@ struct StatusTests {
         #expect(lines.suffix(2).map(\.text)[0].hasPrefix("0001  Left sl"))
     }
 
+    @Test("says that a bridge does not answer that is online by its last message only", arguments: [true, false])
+    func silent(isJSON: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker, facts: Self.facts)
+            await bridge.stop()
+            let written = Written()
+            let code = await ClientAction.perform(StatusCommand(), .test(broker.port, written, isJSON: isJSON))
+            #expect(code == .noConnection)
+            if isJSON {
+                #expect(
+                    written.document["bridge"]?["answers"] == false && written.document["bridge"]?["state"] == "online")
+            } else {
+                let line = written.lines(.standardOutput).first ?? ""
+                #expect(line.hasPrefix("bridge attic: online by its last message, does not answer"), "\(line)")
+                #expect(!written.lines(.standardOutput).contains { $0.contains("powered on") || $0.contains("health") })
+            }
+            #expect(
+                written.lines(.standardError).contains { $0.contains("online by its last message, does not answer") })
+            let all = Written()
+            #expect(await ClientAction.perform(StatusCommand(isAll: true), .test(broker.port, all)) == .noConnection)
+            #expect(
+                all.lines(.standardError).contains {
+                    $0.contains(
+                        "2 of 2 bridges are offline: attic (online by its last message, does not answer), cellar")
+                }, "\(all.lines(.standardError))")
+        }
+    }
+
+    @Test("shows a bridge that answers nothing but the question whether it is there", arguments: [true, false])
+    func answers(is5: Bool) async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            let bridge = try await FakeBridge(broker, facts: Self.facts)
+            let written = Written()
+            let context = ClientContext.test(broker.port, written, isJSON: true, version: is5 ? .v5 : .v311)
+            #expect(await ClientAction.perform(StatusCommand(), context) == .done)
+            #expect(written.document["bridge"]?["answers"] == true)
+            bridge.isThere = false
+            let silent = Written()
+            let again = ClientContext.test(broker.port, silent, isJSON: true, version: is5 ? .v5 : .v311)
+            #expect(await ClientAction.perform(StatusCommand(), again) == .noConnection)
+            #expect(silent.document["bridge"]?["answers"] == false)
+            await bridge.stop()
+        }
+    }
+
     @Test("with --all shows each bridge, and names those that are offline", arguments: [true, false])
     func allBridges(isOffline: Bool) async throws {
         try await onLoop {
             let broker = try await PrivateBroker()
             let state: FakeBridge.Publication = ("bridge/cellar/state", isOffline ? "offline" : "online")
             let bridge = try await FakeBridge(broker, facts: Self.facts + [state])
-            await bridge.stop()
             let written = Written()
             let code = await ClientAction.perform(StatusCommand(isAll: true), .test(broker.port, written))
             #expect(code == (isOffline ? .noConnection : .done))
@@ -136,6 +183,7 @@ struct StatusTests {
             let bridges = json.document["bridges"]?.elements ?? []
             #expect(bridges.compactMap { $0["bridge"]?["instance"]?.string } == ["attic", "cellar"])
             #expect(bridges.map { $0["tags"]?.elements?.count } == [2, 1])
+            await bridge.stop()
         }
     }
 
@@ -188,12 +236,12 @@ struct StatusTests {
             let broker = try await PrivateBroker()
             let facts = [("bridge/attic/state", state)] + Self.facts.dropFirst()
             let bridge = try await FakeBridge(broker, facts: facts)
-            await bridge.stop()
             let written = Written()
             let code = await ClientAction.perform(StatusCommand(), .test(broker.port, written, isJSON: true))
             #expect(code == (state == "online" ? .done : .noConnection))
             #expect(written.document["bridge"]?["state"] == .string(state))
             #expect(written.document["tags"]?.elements?.count == 2)
+            await bridge.stop()
         }
     }
 

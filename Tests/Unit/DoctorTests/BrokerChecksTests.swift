@@ -234,6 +234,19 @@ struct BrokerChecksTests {
         #expect(HomeAssistantCheck.finding(settings, facts).verdict == .skipped)
     }
 
+    @Test("a bridge that is online by its last message and does not answer is a failure", arguments: [true, false])
+    func silentBridge(isRunningHere: Bool) {
+        var facts = BrokerFacts(contact: .accepted(.v5))
+        facts.bridgeState = "online"
+        facts.bridgePresence = .silent
+        let finding = BridgeCheck.finding("attic", facts, isRunningHere: isRunningHere)
+        #expect(finding.verdict == .failed)
+        #expect(finding.found.hasPrefix("attic is online by its last message, does not answer"))
+        #expect(finding.remedies.contains { $0.contains("jacquard2mqtt clear") })
+        facts.bridgePresence = .unknown
+        #expect(BridgeCheck.finding("attic", facts, isRunningHere: true).verdict == .ok)
+    }
+
     @Test(
         "a bridge with this instance name runs here, elsewhere, nowhere, or without a connection",
         arguments: [

@@ -1,4 +1,4 @@
-import HomeAssistant
+public import HomeAssistant
 import JacquardProtocol
 
 extension Publication {
@@ -60,6 +60,17 @@ extension Vocabulary {
             hasRadios: !configuration.radios.isEmpty,
             hasButtons: configuration.homeAssistant?.hasButtons ?? false)
     }
+}
+
+extension Vocabulary {
+    /// The words of a bridge with every feature on, so that every entity follows from them.
+    public static let complete = Vocabulary(
+        gestures: Gesture.words, unknownGesture: GestureName.unknown.rawValue,
+        touchModes: TouchMode.allCases.map(\.word) + [TouchModeSet.slideWord], effects: LEDEffect.effects.map(\.word),
+        pairingStates: PairingProgress.State.allCases.map(\.rawValue),
+        presenceStates: Presence.State.allCases.map(\.rawValue),
+        slidePhases: SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue), hasRadios: true,
+        hasButtons: true)
 }
 
 extension DiscoveredTag {

@@ -65,7 +65,7 @@ final class CheckupRun {
     /// - Throws: `failed` if the bridge has no such tag, or `noConnection`.
     func perform() async throws(ClientFailure) {
         let topics = session.topics
-        try await session.expectBridge()
+        try await session.expectAnsweringBridge()
         // All retained messages arrive here; those that follow are new.
         facts.take(try await session.snapshot(of: topics.factsOfBridge + topics.facts(of: id) + subscriptions))
         guard facts.tag(id, "info") != nil else {

@@ -24,9 +24,11 @@ struct RadiosCommand: ClientCommand {
             return context.printer.show(setup.document, setup.lines)
         }
         let progress = Progress(context.printer)
-        let facts = try await context.withSession { session throws(ClientFailure) in
+        let facts = try await context.withSession { session throws(ClientFailure) -> RetainedFacts in
             defer { progress.end() }
-            return try await RetainedFacts.read(context.topics, session, progress)
+            var facts = try await RetainedFacts.read(context.topics, session, progress)
+            if facts.isOnline { facts.presence = try await session.presence() }
+            return facts
         }
         guard facts.bridge("state") != nil || facts.bridge("adapter") != nil else {
             throw .bridgeUnknown(context.topics.instance, others: facts.otherBridges)
@@ -99,7 +101,7 @@ struct RadioList: Equatable {
     let isOffline: Bool
 
     init(_ facts: RetainedFacts) {
-        let isOffline = facts.bridge("state").map { $0.string != "online" } ?? false
+        let isOffline = facts.bridge("state") != nil && !facts.isOnline
         self.isOffline = isOffline
         // Without any topic of a known tag, this user may not read them.
         let ids = facts.tags
