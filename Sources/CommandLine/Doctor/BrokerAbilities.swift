@@ -32,9 +32,14 @@ struct BrokerAbilities: Hashable, Sendable {
     /// The size of the large message.
     var bytes = 0
 
-    /// Whether messages can be published as the bridge publishes them.
+    /// Whether a subscription ends the connection.
+    var refusesSubscriptions: Bool {
+        if case .refused = outcomes[.subscriptions] { true } else { false }
+    }
+
+    /// Whether messages can be published and received as the bridge does it.
     var takesMessages: Bool {
-        guard limits.maximumQoS > 0 else { return false }
+        guard limits.maximumQoS > 0, !refusesSubscriptions else { return false }
         return if case .refused = outcomes[.acknowledgedMessages] { false } else { true }
     }
 }
@@ -130,7 +135,7 @@ struct BrokerAbilityTrials {
             session.subscribe(to: filters + [topic])
             // Leaves when the last subscription is answered, and comes only then.
             let ticket = session.send(MQTTMessage(topic: topic, payload: Array("doctor".utf8)))
-            return await wait(session, for: topic, ticket)
+            return await wait(session, for: topic, ticket, isSubscription: true)
         }
     }
 
@@ -147,14 +152,19 @@ struct BrokerAbilityTrials {
         return outcome
     }
 
-    private func wait(_ session: BrokerSession, for topic: String, _ ticket: UInt64?) async -> BrokerAbilities.Outcome {
+    private func wait(
+        _ session: BrokerSession, for topic: String, _ ticket: UInt64?, isSubscription: Bool = false
+    ) async -> BrokerAbilities.Outcome {
         let deadline = Instant.now + Self.patience
         while let signal = await session.next(until: deadline) {
             switch signal {
             // A broker may write the topic in another way; see the check of the topics.
             case .message(let message) where message.topic.utf8.count == topic.utf8.count: return .works
             case .refused(let refused, let error) where refused == ticket: return .refused(error.text)
-            case .lost(let error): return .refused(error.text)
+            case .lost(let error):
+                // Behind answered subscriptions it was the message.
+                let isOther = isSubscription && error.code != .subscriptionEndsConnection
+                return isOther ? .works : .refused(error.text)
             case .interrupted: return .nothing
             case .message, .connected, .taken, .refused: break
             }
@@ -181,6 +191,11 @@ enum BrokerLimitsCheck {
         // The trials need these topics.
         let isForbidden = facts.permissions.contains { trial in
             if trial.isOfClients, case .refused = trial.outcome { true } else { false }
+        }
+        if case .refused(let reason) = abilities.outcomes[.subscriptions] {
+            return Finding(
+                .brokerLimits, .failed, "subscriptions fail: \(reason)",
+                remedies: ["look at the broker's log: an access list or a limit may end the connection"])
         }
         guard !isForbidden, abilities.outcomes[.acknowledgedMessages] != .nothing else {
             return Finding(.brokerLimits, .skipped, "not tried: the topics of clients cannot be used")

@@ -141,7 +141,7 @@ struct BrokerChecksTests {
             ({ $0.outcomes[.retainedMessages] = .nothing }, "retained messages fail", "retain_available"),
             ({ $0.outcomes[.acknowledgedMessages] = .refused("lost") }, "messages of QoS 1 fail: lost", "max_qos"),
             ({ $0.outcomes[.emptyMessages] = .nothing }, "messages without a payload fail", "send {}"),
-            ({ $0.outcomes[.subscriptions] = .refused("at a/b") }, "wildcards fail: at a/b", "access list"),
+            ({ $0.outcomes[.subscriptions] = .refused("at a/b") }, "subscriptions fail: at a/b", "access list"),
         ]
         for (change, text, remedy) in rows {
             let finding = finding(change)
