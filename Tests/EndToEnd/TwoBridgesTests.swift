@@ -35,6 +35,17 @@ struct TwoBridgesTests {
         }
     }
 
+    @Test("with one instance name are a problem that names the client identifier")
+    func copied() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let copy = try world.anotherBridge("attic", tag: "0001", ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"])
+            defer { copy.signal(SIGTERM) }
+            try await until("the problem", within: .seconds(60)) { world.problems.contains("client_id_in_use") }
+            #expect(world.observer.latest(World.bridge + "/health")?.contains("jacquard-attic") == true)
+        }
+    }
+
     @Test("answer a command for a shared tag once: the one that is connected to it")
     func sharedTag() async throws {
         let scratch = try ScratchFolder()
