@@ -12,6 +12,11 @@ public enum BrokerContact: Hashable, Sendable {
         self = .failed(code: error.code.name, text: error.text)
     }
 
+    /// Whether it is a failure of this kind.
+    func isFailure(_ code: MQTTError.Code) -> Bool {
+        if case .failed(code.name, _) = self { true } else { false }
+    }
+
     /// No answer at all.
     public static let silent = failed(code: MQTTError.Code.timeout.name, text: "no answer")
 }
@@ -22,8 +27,11 @@ extension MQTTError {
     /// A rejected protocol version is not permanent: the client then tries the older version.
     var isDefinite: Bool {
         MQTTError.Code.ofEncryption.contains(code)
-            || [.nameNotResolved, .unreachable, .badUserNameOrPassword, .notAuthorized, .invalidConfiguration]
-                .contains(code)
+            || [
+                .nameNotResolved, .unreachable, .badUserNameOrPassword, .notAuthorized, .invalidConfiguration,
+                .sessionRefused,
+            ]
+            .contains(code)
     }
 }
 

@@ -43,22 +43,37 @@ public final class BrokerSession {
     /// The protocol version of the connection.
     public private(set) var version = MQTTVersion.v5
 
+    /// The addresses of the broker's name at which the last attempt has failed, in order.
+    public private(set) var failedAddresses: [MQTTAddressFailure] = []
+    /// The address of the last attempt.
+    public private(set) var lastAddress: String?
+
+    /// Creates a client ID that no other session has.
+    public static func makeName() -> String {
+        "jacquard-client-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+
     /// Creates a session with the broker of a configuration.
     ///
     /// - Parameters:
     ///   - configuration: the broker and the topics.
+    ///   - name: the client ID.
+    ///   - expiry: how long the broker keeps the session after the connection.
     ///   - will: the will; nil: none.
     ///   - isCareful: whether each SUBSCRIBE has one filter, so that one that ends the connection is named.
     ///   - log: the logger.
-    public init(_ configuration: Settings, will: MQTTMessage? = nil, isCareful: Bool = false, log: Logger) {
-        let name = "jacquard-client-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    public init(
+        _ configuration: Settings, name: String = BrokerSession.makeName(), expiry: Duration = .zero,
+        will: MQTTMessage? = nil, isCareful: Bool = false, log: Logger
+    ) {
         topics = BridgeTopics(configuration)
         answers = topics.answers(to: name)
         var settings = MQTTConfiguration(configuration, identifier: name)
-        settings.sessionExpiry = .zero
+        settings.sessionExpiry = expiry
         settings.will = will
         settings.subscribesCarefully = isCareful
-        settings.connectDeadline = settings.nodes.count > 1 ? Self.patience / 2 : Self.patience
+        // Ends before the wait for it.
+        settings.connectDeadline = settings.nodes.count > 1 ? Self.patience / 2 : Self.patience * 4 / 5
         broker = settings.description
         client = MQTTClient(configuration: settings, log: log)
     }
@@ -78,11 +93,13 @@ public final class BrokerSession {
             hint: "jacquard2mqtt doctor")
     }
 
-    /// Connects, and returns the outcome.
+    /// Connects, and returns the outcome, after ``patience`` at the latest. A server that is silent to MQTT 5 gets as much time for
+    /// the other version.
     public func connect() async -> BrokerContact {
         client.onEvent = { [unowned self] in brokerReported($0) }
         client.start()
-        let deadline = Instant.now + Self.patience
+        var deadline = Instant.now + Self.patience
+        var hasBeenSilent = false
         var contact = BrokerContact.silent
         while let signal = await mailbox.next(until: deadline) {
             switch signal {
@@ -90,8 +107,11 @@ public final class BrokerSession {
                 self.version = version
                 return .accepted(version)
             case .lost(let error):
-                contact = BrokerContact(error)
-                if error.isDefinite, !isRetriedAtOnce { return contact }
+                // Of equal failures the first one is reported, as in the log of the bridge.
+                if !contact.isFailure(error.code) || contact == .silent { contact = BrokerContact(error) }
+                let isSilent = error.code == .timeout
+                if !isRetriedAtOnce, error.isDefinite || isSilent { return contact }
+                if isSilent, !hasBeenSilent { (hasBeenSilent, deadline) = (true, .now + Self.patience) }
             case .interrupted:
                 isInterrupted = true
                 return contact
@@ -223,11 +243,18 @@ public final class BrokerSession {
         await client.abandon()
     }
 
+    private func noteAddresses() {
+        (failedAddresses, lastAddress) = (client.failedAddresses, client.lastAddress)
+    }
+
     private func brokerReported(_ event: MQTTEvent) {
         switch event {
-        case .connected(let session): mailbox.put(.connected(session.version))
+        case .connected(let session):
+            noteAddresses()
+            mailbox.put(.connected(session.version))
         case .disconnected(let error, let pause):
             isRetriedAtOnce = pause == .zero
+            noteAddresses()
             mailbox.put(.lost(error))
         case .message(let message): mailbox.put(.message(message))
         case .acknowledged(let ticket, _): mailbox.put(.taken(ticket))

@@ -17,7 +17,8 @@ extension BrokerContact {
         guard case .failed(let code, _) = self else { return nil }
         let stages: [(BrokerStage, [MQTTError.Code])] = [
             (.name, [.nameNotResolved]), (.tls, MQTTError.Code.ofEncryption),
-            (.login, [.badUserNameOrPassword, .notAuthorized]), (.version, [.unsupportedProtocolVersion]),
+            (.login, [.badUserNameOrPassword, .notAuthorized]),
+            (.version, [.unsupportedProtocolVersion, .sessionRefused]),
         ]
         return stages.first { $0.1.contains { $0.name == code } }?.0 ?? .reach
     }
@@ -36,6 +37,9 @@ extension BrokerContact {
             code: MQTTError.Code.tls.name,
             text: "the encrypted connection breaks: the broker may want a client certificate (\(text))")
     }
+
+    /// Whether something took the connection, and did not answer as a broker does.
+    var isUnanswered: Bool { failureText.hasPrefix(MQTTError.unanswered) }
 
     /// The error text; empty if there is no error.
     var failureText: String {
@@ -133,15 +137,17 @@ enum BrokerReachCheck {
     ///   - contact: the outcome of the connection.
     ///   - nodes: those of each node, if there are several.
     ///   - brokers: the brokers that are installed on this machine.
+    ///   - trials: the addresses of the name that were tried.
     /// - Returns: the finding.
     static func finding(
-        _ mqtt: Settings.MQTT, _ contact: BrokerContact, nodes: [NodeContact] = [], brokers: [InstalledBroker] = []
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, nodes: [NodeContact] = [], brokers: [InstalledBroker] = [],
+        trials: AddressTrials = .init()
     ) -> Finding {
         let failed = nodes.filter { $0.contact.failedStage != nil }
         let answering = nodes.filter { $0.contact.failedStage == nil }.map(\.address).joined(separator: ", ")
         let failures = failed.map { "\($0.address) (\($0.contact.failureText))" }.joined(separator: ", ")
         switch (nodes.isEmpty, failed.isEmpty, answering.isEmpty) {
-        case (true, _, _): return finding(mqtt, contact, brokers)
+        case (true, _, _): return finding(mqtt, contact, brokers, trials)
         case (_, true, _): return Finding(.brokerReach, .ok, "each node answers: \(answering)")
         case (_, _, true):
             return Finding(
@@ -155,31 +161,33 @@ enum BrokerReachCheck {
     }
 
     private static func finding(
-        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker]
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker], _ trials: AddressTrials
     ) -> Finding {
         let place = "\(mqtt.host), port \(mqtt.port)"
+        let failure = "no connection to \(place): \(contact.failureText)"
         return contact.finding(
             .brokerReach, .reach,
-            passed: Finding(.brokerReach, .ok, "answers at \(place)"),
-            failed: Finding(
-                .brokerReach, .failed, "no connection to \(place): \(contact.failureText)",
-                remedies: remedies(mqtt, contact, brokers)))
+            passed: Finding(.brokerReach, .ok, "answers at \(place)\(trials.text)"),
+            failed: contact.isUnanswered
+                ? Finding(.brokerUnanswered(failure, port: mqtt.port, isHere: mqtt.isOnThisMachine))
+                : Finding(.brokerReach, .failed, failure, remedies: remedies(mqtt, contact, brokers, trials)))
     }
 
     private static func remedies(
-        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker]
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker],
+        _ trials: AddressTrials
     ) -> [String] {
         let port = "check mqtt.port: a listener without encryption cannot be spoken to with it"
-        return (mqtt.tls == nil ? [] : [port]) + placeRemedies(mqtt, contact, brokers)
+        return (mqtt.tls == nil ? [] : [port]) + placeRemedies(mqtt, contact, brokers, trials)
     }
 
     private static func placeRemedies(
-        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker]
+        _ mqtt: Settings.MQTT, _ contact: BrokerContact, _ brokers: [InstalledBroker],
+        _ trials: AddressTrials
     ) -> [String] {
         guard mqtt.isOnThisMachine else {
-            return [
-                "nc -vz \(mqtt.host) \(mqtt.port)",
-                "check mqtt.host and mqtt.port, and the broker's listener and firewall",
+            return trials.hosts(for: mqtt.host).map { "nc -vz \($0) \(mqtt.port)" } + [
+                "check mqtt.host and mqtt.port, and the broker's listener and firewall"
             ]
         }
         guard case .failed(MQTTError.Code.unreachable.name, _) = contact else {
@@ -191,6 +199,26 @@ enum BrokerReachCheck {
         return brokers.flatMap(\.remedies) + [
             "check mqtt.port, and the port on which the broker listens: sudo ss -ltnp"
         ]
+    }
+}
+
+/// The addresses of a broker's name that were tried.
+struct AddressTrials: Hashable, Sendable {
+    /// Those at which the connection failed, each with the error.
+    var failures: [MQTTAddressFailure] = []
+    /// The last one that was tried; nil if the name has no address.
+    var last: String?
+
+    /// The addresses of a connection at last; empty if it is the only one that was tried.
+    var text: String {
+        guard let last, !failures.isEmpty else { return "" }
+        let failed = failures.map { "\($0.address) (\($0.error.text))" }.joined(separator: ", ")
+        return ", at \(last); no connection to \(failed)"
+    }
+
+    /// What to probe after a failure: each address of a name with several.
+    func hosts(for name: String) -> [String] {
+        failures.count > 1 ? failures.map(\.address) : [name]
     }
 }
 
@@ -283,10 +311,16 @@ enum BrokerVersionCheck {
     static func finding(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {
         contact.finding(
             .brokerVersion, .version,
-            passed: passed(wanted, contact),
-            failed: Finding(
-                .brokerVersion, .failed, "the broker does not speak \(wanted.rawValue)",
-                remedies: ["set mqtt.version to auto"]))
+            passed: passed(wanted, contact), failed: failed(wanted, contact))
+    }
+
+    private static func failed(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {
+        if case .failed(MQTTError.Code.sessionRefused.name, let text) = contact {
+            return Finding(.sessionRefused(text))
+        }
+        return Finding(
+            .brokerVersion, .failed, "the broker does not speak \(wanted.rawValue)",
+            remedies: ["set mqtt.version to auto"])
     }
 
     private static func passed(_ wanted: Settings.MQTT.Version, _ contact: BrokerContact) -> Finding {

@@ -12,6 +12,8 @@ import Time
 struct BrokerFacts: Hashable, Sendable {
     /// The outcome of the connection.
     var contact: BrokerContact
+    /// The addresses that were tried.
+    var trials = AddressTrials()
     /// The tested topics; empty without a connection.
     var permissions: [TopicTrial] = []
     /// What the broker offers; nil without a connection.
@@ -84,14 +86,35 @@ struct BrokerProbe: Sendable {
         let session = BrokerSession(configuration, log: log)
         let contact = await session.connect()
         var facts = BrokerFacts(contact: configuration.mqtt.tls == nil ? contact : contact.ofEncryption)
-        if case .accepted = contact {
+        facts.trials = AddressTrials(failures: session.failedAddresses, last: session.lastAddress)
+        if case .accepted(let version) = contact {
+            let refusal = await sessionRefusal(version)
             let abilities = await BrokerAbilityTrials(configuration: configuration, log: log).run(session.limits)
             facts.abilities = abilities
             // The rest needs QoS 1.
             if abilities.takesMessages { await read(session, &facts) }
+            if let refusal { facts.contact = refusal }
         }
         await session.close()
         return facts
+    }
+
+    /// Begins a session that outlasts its connection, as the bridge does.
+    ///
+    /// - Returns: the refusal of the session; nil if there is none.
+    @LoopActor
+    private func sessionRefusal(_ version: MQTTVersion) async -> BrokerContact? {
+        let name = BrokerSession.makeName()
+        let session = BrokerSession(configuration, name: name, expiry: .seconds(1), log: log)
+        let contact = await session.connect()
+        await session.close()
+        if case .failed(MQTTError.Code.sessionRefused.name, _) = contact { return contact }
+        // With MQTT 3.1.1 it does not expire.
+        guard version == .v311, case .accepted = contact else { return nil }
+        let end = BrokerSession(configuration, name: name, log: log)
+        _ = await end.connect()
+        await end.close()
+        return nil
     }
 
     @LoopActor

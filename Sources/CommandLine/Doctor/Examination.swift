@@ -152,7 +152,8 @@ struct Examination: Sendable {
         let brokers = isUnreachable ? await HelperThread.shared.run { InstalledBroker.all(below: root) } : []
         let findings: [Finding] = [
             BrokerNameCheck.finding(host, addresses),
-            BrokerReachCheck.finding(configuration.mqtt, facts.contact, nodes: nodes, brokers: brokers),
+            BrokerReachCheck.finding(
+                configuration.mqtt, facts.contact, nodes: nodes, brokers: brokers, trials: facts.trials),
             BrokerTLSCheck.finding(configuration.mqtt, facts.contact),
             BrokerLoginCheck.finding(configuration.mqtt, facts.contact),
             BrokerVersionCheck.finding(configuration.mqtt.version, facts.contact),

@@ -44,6 +44,20 @@ struct BrokerSessionTests {
         }
     }
 
+    @Test("a name with several addresses is reached at the one that has a broker; the others are known")
+    func addresses() async throws {
+        try await onLoop {
+            let broker = try await PrivateBroker()
+            var settings = Self.settings(broker.port)
+            settings.mqtt.host = "localhost"
+            let session = BrokerSession(settings, log: Logger("test", to: MemorySink()))
+            try await session.open()
+            #expect(session.lastAddress == "127.0.0.1")
+            #expect(session.failedAddresses.allSatisfy { $0.address == "::1" })
+            await session.close()
+        }
+    }
+
     @Test("Ctrl-C ends a wait")
     func interrupted() async throws {
         try await onLoop {

@@ -84,6 +84,26 @@ extension BrokenSetup {
             remedy: "systemctl enable --now mosquitto"
         ) { try $0.noBroker() },
         BrokenSetup(
+            name: "something that takes the connection and is silent", check: .brokerReach,
+            cause: "something took the connection and did not answer to MQTT 3.1.1", remedy: "check mqtt.port"
+        ) {
+            try $0.server { _, _ in .nothing }
+            $0.configuration.mqtt.version = .v311
+        },
+        BrokenSetup(
+            name: "something that closes the connection", check: .brokerReach,
+            cause: "something took the connection and closed it without an answer to MQTT 5", remedy: "set mqtt.tls"
+        ) { try $0.server { _, _ in .close } },
+        BrokenSetup(
+            name: "a broker that keeps no sessions", check: .brokerVersion,
+            cause: "the broker speaks MQTT 3.1.1, but refuses a session that outlasts its connection",
+            remedy: "this one is not supported"
+        ) {
+            try $0.server { version, isClean in
+                version == 4 ? .send([0x20, 2, 0, isClean ? 0 : 1]) : .send([0x20, 2, 0, 1])
+            }
+        },
+        BrokenSetup(
             name: "a certificate of another authority", check: .brokerTLS, cause: "no authority that is trusted",
             remedy: "set mqtt.tls.ca_file"
         ) {

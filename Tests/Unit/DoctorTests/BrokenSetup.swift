@@ -48,6 +48,16 @@ final class Bench {
         configuration.mqtt.host = "localhost"
     }
 
+    /// A server that answers CONNECT, given its version and whether it asks for a clean session, as the test says.
+    func server(_ answer: @escaping (_ version: UInt8, _ isClean: Bool) -> ScriptedServer.Answer) throws {
+        let server = try ScriptedServer { bytes in
+            // CONNECT has the protocol's name in bytes 2 to 7, its version and the flags follow.
+            bytes.first == 0x10 && bytes.count > 9 ? answer(bytes[8], bytes[9] & 2 != 0) : .nothing
+        }
+        parts.append(server)
+        configuration.mqtt.port = Int(server.place.number)
+    }
+
     /// A port without a listener.
     func noBroker() throws {
         let nobody = try ReservedPort()

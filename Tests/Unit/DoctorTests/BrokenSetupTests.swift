@@ -4,6 +4,7 @@ import DBus
 import EventLoop
 import JSON
 import Logging
+import MQTT
 import Terminal
 import TestSupport
 import Testing
@@ -30,6 +31,17 @@ struct BrokenSetupTests {
             #expect(
                 checks.contains { $0["name"] == .string(setup.check.rawValue) && $0["found"] == .string(finding.found) }
             )
+        }
+    }
+
+    @Test("a broker that is silent to MQTT 5 is reached with 3.1.1, as by the bridge")
+    func silentToVersion5() async throws {
+        try await onLoop {
+            let bench = try Bench()
+            try bench.server { version, _ in version == 4 ? .send([0x20, 2, 0, 0]) : .nothing }
+            let session = BrokerSession(bench.configuration, log: Logger("test", to: MemorySink()))
+            #expect(await session.connect() == .accepted(.v311))
+            await session.close()
         }
     }
 

@@ -63,6 +63,30 @@ struct BrokerChecksTests {
         }
     }
 
+    @Test("the addresses of a name are reported that were tried, and those that failed can be probed")
+    func addresses() {
+        let mqtt = Self.mqtt { $0.host = "broker.test" }
+        let failures = ["10.1.0.2", "10.1.0.3"].map {
+            MQTTAddressFailure(address: $0, error: MQTTError(.unreachable, "Connection refused"))
+        }
+        let good = BrokerReachCheck.finding(
+            mqtt, .accepted(.v5), trials: AddressTrials(failures: [failures[0]], last: "10.1.0.3"))
+        #expect(good.verdict == .ok)
+        #expect(
+            good.found
+                == "answers at broker.test, port 1883, at 10.1.0.3; no connection to 10.1.0.2 (Connection refused)")
+        let bad = BrokerReachCheck.finding(
+            mqtt, .failed(code: "unreachable", text: "Connection refused (10.1.0.2, 10.1.0.3)"),
+            trials: AddressTrials(failures: failures, last: "10.1.0.3"))
+        #expect(
+            bad.found == "no connection to broker.test, port 1883: Connection refused (10.1.0.2, 10.1.0.3)")
+        #expect(bad.remedies.prefix(2) == ["nc -vz 10.1.0.2 1883", "nc -vz 10.1.0.3 1883"])
+        let single = BrokerReachCheck.finding(
+            mqtt, .failed(code: "unreachable", text: "Connection refused"),
+            trials: AddressTrials(failures: [failures[0]], last: "10.1.0.2"))
+        #expect(single.remedies.first == "nc -vz broker.test 1883")
+    }
+
     @Test("a name without an address is reported with the resolver's error")
     func name() {
         #expect(
