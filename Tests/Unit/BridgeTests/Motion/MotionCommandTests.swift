@@ -59,7 +59,10 @@ struct MotionCommandTests {
             "",
             #""action" is missing; it may be activate, deactivate, record, stop, stream, download, erase, erase_all"#
         ),
-        (#"{"action":"record"}"#, #""session" is missing; it may be 1 to 30 bytes without control characters"#),
+        (
+            #"{"action":"record"}"#,
+            #""session" is missing; it may be 1 to 30 characters, of at most 120 bytes, without control characters"#
+        ),
         (
             #"{"action":"record","session":"x","gyroscope_hz":30}"#,
             #""gyroscope_hz" is 30; it may be 25, 50, 100, 200, 400, 800, 1600, 3200"#
