@@ -21,7 +21,7 @@ enum SystemBusCheck {
                 .systemBus, .failed, "the host's bus is not in this container at \(address)",
                 remedies: ["docker run -v /run/dbus/system_bus_socket:/run/dbus/system_bus_socket ..."])
         }
-        let text = "at \(address): \(error.text.isEmpty ? error.name : error.text)"
+        let text = "\(address): \(error.text.isEmpty ? error.name : error.text)"
         return Finding(Cause(.busUnreachable(text), Cause.Surroundings(isInContainer: isInContainer)))
     }
 

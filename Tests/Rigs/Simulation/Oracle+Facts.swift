@@ -151,9 +151,11 @@ extension Oracle {
     /// Compares the light's fact with the LED. A bridge does not know what another one, or an earlier run, has played.
     private func checkLight(of tag: AirTag, _ owner: BridgeHost) {
         guard let light = tag.light, world.options.bridges == 1, let start = owner.process?.startedAt,
-            light.since > start, (light.off - world.now).magnitude > Self.longestAnswer
+            light.since > start
         else { return }
+        let rest = light.off - world.now
+        guard rest > Self.longestAnswer || rest < .zero - Self.longestAnswer else { return }
         let topic = "tag/\(tag.serial)/led"
-        expect(topic, fact(topic)?["state"]?.string, light.off > world.now ? "ON" : "OFF")
+        expect(topic, fact(topic)?["state"]?.string, rest > .zero ? "ON" : "OFF")
     }
 }

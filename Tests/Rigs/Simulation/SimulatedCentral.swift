@@ -490,7 +490,7 @@ extension CentralEvent {
             .mtuChanged(let address, _), .subscribed(let address, _), .subscribeFailed(let address, _, _),
             .written(let address), .writeFailed(let address, _):
             address
-        case .stateChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .notified: nil
+        case .stateChanged, .faultChanged, .adaptersChanged, .scanning, .discovered, .remembered, .bonds, .notified: nil
         }
     }
 

@@ -1,5 +1,6 @@
 import Bluetooth
 import EventLoop
+import FakeBlueZ
 import Logging
 import Simulator
 import TestSupport

@@ -200,7 +200,7 @@ struct ServiceLifeTests {
             try await until("the absent service") { central.fault?.text == "bluetoothd is not running" }
             let stub = try await StubBlueZ(bus)
             try await until("the absent adapter") {
-                central.fault == .otherAdaptersOnly(wanted: "hci7", present: ["hci0 F0:00:00:00:00:00"])
+                central.fault == .otherAdaptersOnly(wanted: "hci7", present: ["hci0 00:1A:7D:00:00:01"])
             }
             #expect(stub.loads > 0)
         }

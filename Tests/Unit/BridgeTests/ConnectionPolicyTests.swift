@@ -230,7 +230,7 @@ struct ConnectionPolicyTests {
         let scene = Scene.connected()
         scene.powerOn()
         _ = scene.takeActions()
-        #expect(scene.send(connection, "disconnect") == [])
+        #expect(scene.send(connection, "disconnect").allSatisfy { $0.contains(#""held":true"#) })
         let held = TagRecord(id: .tag003R, serial: "003R", isHeld: true)
         #expect(scene.takeActions() == [.disconnect(.tag003R), .remember(held)])
         #expect(

@@ -154,7 +154,9 @@ extension Problem.Code {
         case .badFirmware: .firmware
         case .tagUnusable, .inUse, .subscriptionStuck: .link
         case .duplicateSerial: .duplicateSerials
-        case .eventsDropped, .brokerRefuses, .brokerStalled: .broker
+        case .idTaken: .tags
+        case .deletedInHomeAssistant: .homeAssistant
+        case .eventsDropped, .brokerRefuses, .brokerStalled, .identifierInUse: .broker
         case .stateNotSaved, .stateDamaged, .metricsNotWritten: .bridge
         }
     }
@@ -162,7 +164,7 @@ extension Problem.Code {
     /// How `doctor` judges the problem: whether the bridge cannot do its work.
     public var verdict: Finding.Verdict {
         switch self {
-        case .notPermitted, .noAdapter, .brokerStalled, .discoveryFailed: .failed
+        case .notPermitted, .noAdapter, .brokerStalled, .discoveryFailed, .identifierInUse: .failed
         default: .warning
         }
     }
