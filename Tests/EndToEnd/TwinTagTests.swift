@@ -37,6 +37,22 @@ struct TwinTagTests {
         }
     }
 
+    @Test("or with one id are a problem that names both, and only one of them has topics")
+    func oneID() async throws {
+        let list = "  - serial: 0001\n    id: \"0002\""
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(World.bridge + "/request/pair", "0002")
+            try await until("the paired tag is connected") { world.isConnected("0002") }
+            try await world.reload(WorldPlan(tagList: list))
+            try await until("the problem of the new one") { world.problems == ["id_taken"] }
+            try world.restartDaemon()
+            try await until("the problem of the paired one") { world.problems == ["id_taken"] }
+            try await until("the configured one has the id") {
+                world.observer.document("jacquard/tag/0002/info")["serial"] as? String == "0001"
+            }
+        }
+    }
+
     @Test("with separate entries are two tags, each with its own commands and events")
     func apart() async throws {
         let list = ["left", "right"].enumerated().map { index, id in

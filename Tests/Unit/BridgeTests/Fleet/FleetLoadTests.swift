@@ -11,7 +11,7 @@ struct FleetLoadTests {
         fleet.pass(.seconds(30))
         fleet.resetTraffic()
         fleet.pass(.seconds(60))
-        #expect(fleet.subscriptions == 16)
+        #expect(fleet.subscriptions == 17)
         // Its own beats and those of eight others, every ten seconds.
         #expect(fleet.traffic.published == 6)
         #expect(fleet.traffic.received == 54)
@@ -24,7 +24,7 @@ struct FleetLoadTests {
         fleet.pass(.seconds(30))
         fleet.resetTraffic()
         fleet.pass(.seconds(60))
-        #expect(fleet.subscriptions == 7)
+        #expect(fleet.subscriptions == 8)
         #expect(fleet.traffic.received == 0)
         #expect(fleet.traffic.published == 0)
     }
