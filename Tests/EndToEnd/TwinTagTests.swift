@@ -43,9 +43,8 @@ struct TwinTagTests {
         try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
             try await world.succeeds(World.bridge + "/request/pair", "0002")
             try await until("the paired tag is connected") { world.isConnected("0002") }
-            try await world.reload(WorldPlan(tagList: list))
-            try await until("the problem of the new one") { world.problems == ["id_taken"] }
-            try world.restartDaemon()
+            _ = try world.folder.write("config.yaml", WorldPlan(tagList: list).configuration(port: world.broker.port))
+            try await world.stopAndStartDaemon()
             try await until("the problem of the paired one") { world.problems == ["id_taken"] }
             try await until("the configured one has the id") {
                 world.observer.document("jacquard/tag/0002/info")["serial"] as? String == "0001"

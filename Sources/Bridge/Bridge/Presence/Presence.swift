@@ -90,7 +90,6 @@ struct Presence: Sendable {
         guard let stored, let state = State(rawValue: stored.state) else { return }
         self.state = state
         since = Timestamp(instant: now.instant, unixMilliseconds: stored.unixMilliseconds)
-        isInferred = stored.isInferred
         // The restart has ended its link: it advertises for a minute, and falls asleep.
         if state == .here { begin(.asleep, at: now.instant) }
     }
@@ -100,8 +99,7 @@ struct Presence: Sendable {
 
     /// The part that is kept across restarts.
     var stored: TagRecord.Presence {
-        TagRecord.Presence(
-            state: state.rawValue, unixMilliseconds: since.unixMilliseconds, isInferred: isInferred)
+        TagRecord.Presence(state: state.rawValue, unixMilliseconds: since.unixMilliseconds)
     }
 
     /// Handles an event.

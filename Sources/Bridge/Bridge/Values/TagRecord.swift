@@ -42,14 +42,11 @@ public struct TagRecord: Equatable, Sendable {
         public var state: String
         /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
         public var unixMilliseconds: Int64
-        /// Whether it was concluded without a reason of the Bluetooth stack or a received message.
-        public var isInferred: Bool
 
         /// Creates a presence.
-        public init(state: String, unixMilliseconds: Int64, isInferred: Bool = true) {
+        public init(state: String, unixMilliseconds: Int64) {
             self.state = state
             self.unixMilliseconds = unixMilliseconds
-            self.isInferred = isInferred
         }
     }
 

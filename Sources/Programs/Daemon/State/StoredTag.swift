@@ -55,11 +55,9 @@ struct StoredTag: Encodable, Hashable, Sendable {
         var state: String
         /// Milliseconds since 1970-01-01T00:00:00Z.
         var since: Int64
-        /// false if it was not inferred; omitted otherwise.
-        var inferred: Bool?
 
         enum CodingKeys: String, CodingKey {
-            case state, inferred
+            case state
             case since = "since_ms"
         }
     }
@@ -198,7 +196,7 @@ extension StoredTag.Battery {
 extension StoredTag.Presence {
     fileprivate init?(_ document: JSONValue) {
         guard let state = document["state"]?.string, let since = document["since_ms"]?.integer else { return nil }
-        self.init(state: state, since: since, inferred: document["inferred"]?.flag)
+        self.init(state: state, since: since)
     }
 }
 
@@ -225,10 +223,7 @@ extension StoredTag {
             battery: record.battery.map {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
             },
-            presence: record.presence.map {
-                Presence(
-                    state: $0.state, since: $0.unixMilliseconds, inferred: $0.isInferred ? nil : false)
-            },
+            presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
             find: record.isFindUsed ? true : nil, motion: record.hasMotion ? true : nil,
             radios: record.hasRadios ? true : nil)
     }
@@ -247,10 +242,7 @@ extension StoredTag {
             battery: battery.map {
                 TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
             },
-            presence: presence.map {
-                TagRecord.Presence(
-                    state: $0.state, unixMilliseconds: $0.since, isInferred: $0.inferred ?? true)
-            },
+            presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
             isFindUsed: find ?? false,
             hasMotion: motion ?? false,
             hasRadios: radios ?? false)

@@ -46,7 +46,7 @@ struct PresenceFactsTests {
         #expect(!isStored)
     }
 
-    @Test("stays inferred over a restart, or certain", arguments: [true, false])
+    @Test("is inferred after a restart, whether it was before or not", arguments: [true, false])
     func inferredBefore(isInferred: Bool) {
         let scene = Self.scene()
         _ = scene.handle(.started)
@@ -59,7 +59,7 @@ struct PresenceFactsTests {
         let other = Self.scene(records: records.suffix(1))
         #expect(
             other.handle(.started).contains {
-                $0.hasPrefix(Self.topic + #" {"inferred":\#(isInferred),"#) && $0.hasSuffix(#""state":"asleep"}"#)
+                $0.hasPrefix(Self.topic + #" {"inferred":true,"#) && $0.hasSuffix(#""state":"asleep"}"#)
             })
     }
 
