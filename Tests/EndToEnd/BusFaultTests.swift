@@ -92,7 +92,7 @@ struct BusFaultTests {
                 let health = world.observer.document(World.bridge + "/health")
                 #expect(health["status"] as? String == "failed")
                 let texts = (health["problems"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }
-                #expect(texts.allSatisfy { $0.contains("jacquard2mqtt doctor") })
+                #expect(texts.allSatisfy { $0.contains("sudo adduser \"$USER\" bluetooth") }, "\(texts)")
                 try await until("the adapter") {
                     world.observer.latest(World.bridge + "/adapter")?.contains("unauthorized") == true
                 }

@@ -50,6 +50,23 @@ struct CauseCase: CustomTestStringConvertible, Sendable {
 struct CauseTests {
     private typealias Finding = [String: Any]
 
+    @Test("of a device that was deleted in Home Assistant is a problem, and a finding of request/doctor and doctor")
+    func deleted() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            let topic = "homeassistant/device/jacquard_tag_0001/config"
+            try await until("the announcement") { world.observer.latest(topic)?.isEmpty == false }
+            _ = try await world.run("mosquitto_pub", ["-p", "\(world.broker.port)", "-r", "-n", "-t", topic])
+            try await until("the problem") { world.problems == ["deleted_in_home_assistant"] }
+            let data = try await world.succeeds(World.bridge + "/request/doctor")
+            let checks = try #require(data["checks"] as? [Finding])
+            let finding = try #require(checks.first { $0["name"] as? String == "home_assistant" }, "\(checks)")
+            #expect((finding["found"] as? String)?.contains("was deleted in Home Assistant") == true)
+            let doctor = try await world.client("doctor")
+            #expect(doctor.printed.contains("was deleted in Home Assistant"), "\(doctor.printed)")
+        }
+    }
+
     @Test(
         "is the same in health, connection, the log, request/doctor, doctor, why and status", arguments: CauseCase.all)
     func voices(fault: CauseCase) async throws {

@@ -140,7 +140,7 @@ struct ReloadTests {
                 observer.latest(World.bridge + "/state") == "online"
                     && observer.latest("jacquard/tag/0001/availability") == "online"
             }
-            try await until("goodbye") { world.observer.latest(World.bridge + "/state") == "offline" }
+            try await until("goodbye") { world.observer.payloads(of: World.bridge + "/state").contains("offline") }
             try await until("the report of the simulator") { world.told("connected").count == 1 }
             await observer.stop()
         }

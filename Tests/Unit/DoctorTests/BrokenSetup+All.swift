@@ -12,7 +12,7 @@ extension BrokenSetup {
 
     private static let bluetooth: [BrokenSetup] = [
         BrokenSetup(
-            name: "no bus", check: .systemBus, cause: "not reachable at unix:path=/nonexistent/bus",
+            name: "no bus", check: .systemBus, cause: "cannot be reached: unix:path=/nonexistent/bus",
             remedy: "sudo systemctl start dbus"
         ) { _ in },
         BrokenSetup(
