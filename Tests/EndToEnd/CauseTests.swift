@@ -5,7 +5,7 @@ import Testing
 
 /// A fault of Bluetooth, and what all voices say about it.
 struct CauseCase: CustomTestStringConvertible, Sendable {
-    /// What to tell the simulator.
+    /// The command for the simulator.
     let fault: String
     /// Further lines of the configuration.
     var settings = ""
@@ -37,7 +37,7 @@ struct CauseCase: CustomTestStringConvertible, Sendable {
             advice: "set bluetooth.adapter to one of these, or to auto"),
         CauseCase(
             fault: "crash-bluez 600000", problem: "no_adapter", check: "bluetooth_service",
-            text: "bluetoothd is not", advice: "bluez"),
+            text: "bluetoothd is not", advice: "blue"),
         CauseCase(
             fault: "bluez refuse StartDiscovery InProgress Operation already in progress", problem: "discovery_failed",
             check: "discovery", text: "bluetoothd refuses to search for tags: ",

@@ -44,7 +44,7 @@ struct JSONParser {
     }
 
     /// The string of a key of the outermost object, of a text that need not be JSON: it is looked for as far as strings and
-    /// brackets can be told apart.
+    /// brackets are distinguished.
     static func string(of key: String, inBroken text: UnsafeBufferPointer<UInt8>) -> String? {
         var parser = JSONParser(text: text)
         var depth = 0

@@ -65,7 +65,7 @@ public struct DiscoveryLife: Sendable {
         leftovers = Leftovers(topics)
     }
 
-    /// What to subscribe to. Announcements of earlier runs are included until everything is settled; after that only those of
+    /// The filters to subscribe to. Announcements of earlier runs are included until everything is settled; after that only those of
     /// the bridge itself, which Home Assistant empties when a user deletes a device.
     public var filters: [String] {
         if case .settled = state { return [statusTopic] + devices.map(topics.filter) }
@@ -75,7 +75,7 @@ public struct DiscoveryLife: Sendable {
             }
     }
 
-    /// What to subscribe to for one device after the announcements.
+    /// The filters to subscribe to for one device after the announcements.
     func filter(of objectID: String) -> String { topics.filter(objectID) }
 
     /// The time of the next ``takeDue(at:)``; nil if nothing is due.

@@ -118,7 +118,7 @@ public struct HomeAssistantDiscovery: Sendable {
     /// Sets the prefixes of earlier runs, whose announcements are searched for.
     public mutating func setFormerPrefixes(_ prefixes: [String]) { life.setFormerPrefixes(prefixes) }
 
-    /// What to subscribe to for a tag that is added after the announcements.
+    /// The filters to subscribe to for a tag that is added after the announcements.
     public func filter(ofTag id: String) -> String { life.filter(of: DiscoveryTopics.objectID(ofTag: id)) }
 
     /// Takes over the announcements of these tags that were published under other settings in the same run.
@@ -174,7 +174,7 @@ extension HomeAssistantDiscovery {
         return true
     }
 
-    /// What a user has deleted in Home Assistant.
+    /// The devices that a user has deleted in Home Assistant.
     public struct Deletions: Hashable, Sendable {
         /// Whether it is the bridge's device, or one of its entities.
         public var ofBridge = false
@@ -182,7 +182,7 @@ extension HomeAssistantDiscovery {
         public var tags: Set<String> = []
     }
 
-    /// What was deleted since it was announced.
+    /// The devices that were deleted since they were announced.
     public var deletions: Deletions {
         guard !emptied.isEmpty else { return Deletions() }
         return Deletions(

@@ -23,7 +23,7 @@ public enum SilentBridge {
     public static let patience = Duration.seconds(3)
     /// The state of such a bridge, for people.
     public static let state = "online by its last message, does not answer"
-    /// What to do, the most likely remedy first.
+    /// The remedies, the most likely one first.
     public static let remedies = [
         "start it again: sudo systemctl restart jacquard2mqtt", "if it will not be started again: jacquard2mqtt clear",
     ]
@@ -117,7 +117,7 @@ struct PresencePoll {
         }
     }
 
-    /// What is known at the end.
+    /// The result.
     var result: [String: BridgePresence] {
         topics.mapValues { found[$0.instance] ?? (delivered.contains($0.instance) ? .silent : .unknown) }
     }

@@ -78,7 +78,7 @@ public final class BrokerSession {
         client = MQTTClient(configuration: settings, log: log)
     }
 
-    /// What the broker has announced.
+    /// The limits that the broker has announced.
     public var limits: BrokerLimits { client.limits }
 
     /// Connects.

@@ -77,7 +77,7 @@ public final class MQTTClient {
 
     /// The address of the last attempt to connect; nil before the lookup of its name has ended.
     public var lastAddress: String? { addresses.current }
-    /// What the broker has announced on this connection.
+    /// The limits that the broker has announced on this connection.
     public var limits: BrokerLimits { connection?.limits ?? BrokerLimits() }
 
     /// Whether acknowledgements of received messages wait while the broker owes one of ours; see

@@ -49,7 +49,7 @@ enum BrokerPermissionsCheck {
 }
 
 extension TopicTrial {
-    /// What was sent, and what came.
+    /// The payloads that were sent and received.
     fileprivate var words: String {
         switch outcome {
         case .pending, .returned: ""

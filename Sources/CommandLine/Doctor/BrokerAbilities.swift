@@ -7,7 +7,7 @@ import MQTT
 import MQTTTypes
 import Time
 
-/// What the bridge needs of a broker: what the broker announces, and what has come of trying it.
+/// The bridge's needs of a broker: what the broker announces, and what has come of trying it.
 struct BrokerAbilities: Hashable, Sendable {
     /// Something that the bridge needs.
     enum Ability: Hashable, Sendable, CaseIterable {
@@ -16,7 +16,7 @@ struct BrokerAbilities: Hashable, Sendable {
         case largeMessages
     }
 
-    /// What has come of a trial.
+    /// The outcome of a trial.
     enum Outcome: Hashable, Sendable {
         case works
         /// The broker has refused it, or has ended the connection; the text says how.
@@ -25,9 +25,9 @@ struct BrokerAbilities: Hashable, Sendable {
         case nothing
     }
 
-    /// What the broker has announced (MQTT 5).
+    /// The limits that the broker has announced (MQTT 5).
     var limits = BrokerLimits()
-    /// What was tried.
+    /// The trials.
     var outcomes: [Ability: Outcome] = [:]
     /// The size of the large message.
     var bytes = 0

@@ -216,7 +216,7 @@ struct AddressTrials: Hashable, Sendable {
         return ", at \(last); no connection to \(failed)"
     }
 
-    /// What to probe after a failure: each address of a name with several.
+    /// The places to probe after a failure: each address of a name with several.
     func hosts(for name: String) -> [String] {
         failures.count > 1 ? failures.map(\.address) : [name]
     }

@@ -16,7 +16,7 @@ struct BrokerFacts: Hashable, Sendable {
     var trials = AddressTrials()
     /// The tested topics; empty without a connection.
     var permissions: [TopicTrial] = []
-    /// What the broker offers; nil without a connection.
+    /// The broker's offer; nil without a connection.
     var abilities: BrokerAbilities?
     /// The retained `G/state`.
     var bridgeState: String?

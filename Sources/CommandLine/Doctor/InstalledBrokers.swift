@@ -11,7 +11,7 @@ struct KnownBroker: Hashable, Sendable {
     let programs: [String]
     /// Packages of Debian or of its maker.
     let packages: [String]
-    /// What it needs to speak MQTT beside running; nil: nothing.
+    /// The plugin that it needs to speak MQTT beside running; nil: nothing.
     var extra: String?
 
     /// The known ones, the most likely one first.

@@ -99,7 +99,7 @@ struct Discovery {
     }
 }
 
-/// Counts the refusals to start discovery. Some controllers refuse for ever until bluetoothd is restarted or the adapter is
+/// Counts the refusals to start discovery. Some controllers refuse until bluetoothd is restarted or the adapter is
 /// switched off and on.
 struct DiscoveryRefusals {
     /// The measure to take.

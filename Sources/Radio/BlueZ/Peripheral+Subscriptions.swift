@@ -297,7 +297,7 @@ extension Peripheral {
         guard case .beginning(let requests) = subscriptions.states[subscription.characteristic] else { return }
         subscriptions.states[subscription.characteristic] = state
         for _ in 0..<requests where isLinked { context.report(event(address)) }
-        // Nobody waits for the result of a replaced descriptor.
+        // No caller waits for the result of a replaced descriptor.
         if state != nil { replaced() } else if requests == 0, isLinked { replacementFailed(event(address)) }
     }
 

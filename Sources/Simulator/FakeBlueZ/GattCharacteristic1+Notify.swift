@@ -53,7 +53,7 @@ extension GattCharacteristic1 {
             return call.refuse(.failed("Too many open files"))
         }
         socket.onClosed = { [weak self] in self?.clientHasClosed() }
-        socket.onRoom = { [weak self] in self?.device.peripheral.hasRoom() }
+        socket.onRoom = { [weak self] in self?.remainingDevice?.peripheral.hasRoom() }
         // The device gets what is written in its order.
         if unsubscribeTimer.isArmed { unsubscribe() }
         acquisition = .open(socket)
@@ -151,19 +151,20 @@ extension GattCharacteristic1 {
 
     /// The client's end of the descriptor was closed. bluetoothd takes note of it a little later.
     private func clientHasClosed() {
-        releaseTimer.arm(after: device.options.descriptorRelease)
+        guard let remainingDevice else { return }
+        releaseTimer.arm(after: remainingDevice.options.descriptorRelease)
     }
 
     func releaseLate() {
-        guard acquisition.isOpen else { return }
+        guard acquisition.isOpen, let remainingDevice else { return }
         acquisition = .none
         changed("NotifyAcquired")
-        unsubscribeTimer.arm(after: device.options.unsubscription)
+        unsubscribeTimer.arm(after: remainingDevice.options.unsubscription)
     }
 
     func unsubscribe() {
         unsubscribeTimer.disarm()
-        if device.isConnected { device.peripheral.subscribed(uuid, isOn: false) }
+        if let remainingDevice, remainingDevice.isConnected { remainingDevice.peripheral.subscribed(uuid, isOn: false) }
     }
 
     func release() {

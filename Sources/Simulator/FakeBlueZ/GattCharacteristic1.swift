@@ -11,6 +11,8 @@ final class GattCharacteristic1: BusObject {
     let path: String
     let uuid: String
     unowned let device: Device1
+    /// The same, for what happens some time after a client has gone: the device may have been removed by then.
+    private(set) weak var remainingDevice: Device1?
     private let service: String
     private let flags: [String]
 
@@ -32,6 +34,7 @@ final class GattCharacteristic1: BusObject {
         self.path = path
         self.service = service
         self.device = device
+        remainingDevice = device
     }
 
     var interfaces: [BusInterface] {

@@ -46,15 +46,15 @@ struct BluetoothFaultTests {
         scene.handle(.bluetooth(.unsupported))
         let error = TagConnectionError(.bluetoothPowerOff, "Bluetooth cannot be used: unsupported")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
-        func told() throws -> [String?] {
+        func shown() throws -> [String?] {
             let error = try document(scene, "jacquard/tag/003R/connection")["error"] as? [String: Any]
             return ["code", "text", "hint"].map { error?[$0] as? String }
         }
         scene.handle(.bluetoothFault(Self.cause))
-        #expect(try told() == ["bluetooth_power_off", "there is no adapter hci7", "plug it in"])
+        #expect(try shown() == ["bluetooth_power_off", "there is no adapter hci7", "plug it in"])
         let off = Cause(.noAdapter, .adapter, "it is off", remedies: ["switch it on"])
         scene.handle(.bluetoothFault(off))
-        #expect(try told() == ["bluetooth_power_off", "it is off", "switch it on"])
+        #expect(try shown() == ["bluetooth_power_off", "it is off", "switch it on"])
     }
 
     @Test("does not replace the error of a tag that has nothing to do with it")
@@ -64,8 +64,8 @@ struct BluetoothFaultTests {
         scene.handle(.bluetoothFault(Self.refusal))
         let error = TagConnectionError(.peerRemovedPairingInfo, "no bond")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
-        let told = try document(scene, "jacquard/tag/003R/connection")["error"] as? [String: Any]
-        #expect(told?["text"] as? String == "no bond")
+        let shown = try document(scene, "jacquard/tag/003R/connection")["error"] as? [String: Any]
+        #expect(shown?["text"] as? String == "no bond")
     }
 
     @Test("is why a command fails or waits")

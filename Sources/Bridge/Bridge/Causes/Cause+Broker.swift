@@ -48,7 +48,7 @@ extension Cause {
     ///
     /// - Parameters:
     ///   - topic: its topic.
-    ///   - bytes: its size; nil if it is not known any more.
+    ///   - bytes: its size; nil if it is unknown.
     ///   - isDeviceForm: whether it is an announcement that the other form makes smaller.
     /// - Returns: the cause.
     public static func messageEndsConnection(_ topic: String, bytes: Int?, isDeviceForm: Bool) -> Cause {

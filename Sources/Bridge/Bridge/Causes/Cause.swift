@@ -9,7 +9,7 @@ public struct Cause: Hashable, Sendable {
     public let check: Check
     /// One clause without a full stop.
     public let text: String
-    /// What it prevents, such as `No tag can be reached`; nil if the text says it.
+    /// The effect, such as `No tag can be reached`; nil if the text says it.
     public let effect: String?
     /// The remedies, the most likely one first: commands to copy, or sentences without a full stop.
     public let remedies: [String]

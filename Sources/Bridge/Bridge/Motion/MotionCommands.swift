@@ -194,7 +194,7 @@ struct MotionSet: TagRequest {
     private func becomesUnknown(on tag: inout TagMirror, at now: Timestamp) {
         switch work {
         case .record(let id, let rates): tag.motion.becomesUnknown(recording: (id.session, rates), at: now.instant)
-        // A stream that nobody reads empties the battery.
+        // A stream without a reader empties the battery.
         case .stream: tag.motion.stopDue = now.instant
         case .erase, .eraseAll: tag.motion.becomesUnknown(changesSessions: true, at: now.instant)
         case .activate, .deactivate, .stop, .download: tag.motion.becomesUnknown(at: now.instant)

@@ -58,7 +58,7 @@ extension Outbox.Dropped {
 }
 
 extension Outbox {
-    /// A fact that is not published any more because it has ended several connections.
+    /// A fact that is no longer published because it has ended several connections.
     public struct AbandonedFact: Hashable, Sendable {
         /// The topic.
         public let topic: String
@@ -72,7 +72,7 @@ extension Outbox {
         }
     }
 
-    /// The facts that are not published any more.
+    /// The facts that are no longer published.
     public var abandoned: [AbandonedFact] { facts.abandoned.map { AbandonedFact(topic: $0.topic, bytes: $0.bytes) } }
 
     /// The sizes of the facts of these topics.

@@ -12,7 +12,7 @@ public struct BrokerFootprint: Sendable {
 }
 
 extension BridgeState {
-    /// What to take back at a broker that the bridge leaves. Tags that another bridge has, too, are left to it.
+    /// The messages to take back at a broker that the bridge leaves. Tags that another bridge has, too, are left to it.
     public var footprint: BrokerFootprint {
         let own = tags.filter { !peers.isKnown($0.entry.id) }
         let documents = discovery?.documents

@@ -35,7 +35,7 @@ public struct BridgeState: ~Copyable {
     var refreshes = Throttle(every: RefreshRequest.interval)
     var former: FormerTopics
     var departures = Departures()
-    /// Where earlier runs have published; empty when it was taken back.
+    /// The places at which earlier runs have published; empty when it was taken back.
     var formerPlaces: [PublishedPlace]
     /// Announcements that earlier runs may have left, and that are withdrawn if they are retained.
     var formerAnnouncements: Set<String> = []

@@ -48,7 +48,7 @@ public struct DamagedState: Hashable, Sendable {
 
 /// A place where a run of this bridge has published.
 public struct PublishedPlace: Hashable, Sendable {
-    /// Where Home Assistant was told.
+    /// The place of the announcements.
     public struct Announcement: Hashable, Sendable {
         /// The discovery prefix.
         public var prefix: String
@@ -90,7 +90,7 @@ public struct EarlierRuns: Hashable, Sendable {
     public var instances: [FormerInstance]
     /// The `boot` values of the latest starts under the present name.
     public var boots: [String]
-    /// Where earlier runs have published, and may have left something.
+    /// The places at which earlier runs have published, and may have left something.
     public var places: [PublishedPlace]
     /// Whether the list of tags that were paired by command could be read. If not, no tag's topics are cleared.
     public var areTagsKnown: Bool

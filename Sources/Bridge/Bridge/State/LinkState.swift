@@ -87,7 +87,7 @@ struct LinkState: Sendable {
     /// The text of an error for people.
     func text(of error: TagConnectionError) -> String { cause(of: error)?.text ?? error.text }
 
-    /// What to do about an error.
+    /// The remedy of an error.
     func hint(of error: TagConnectionError) -> String { cause(of: error)?.hint ?? error.code.hint }
 
     /// The goal of commands that the tag has reached; nil while it connects.

@@ -64,7 +64,7 @@ struct RejectedTopics: Sendable {
     ///
     /// - Parameters:
     ///   - now: the current time.
-    ///   - abandoned: the facts that are not published any more because they have ended several connections.
+    ///   - abandoned: the facts that are no longer published because they have ended several connections.
     ///   - prefix: Home Assistant's discovery prefix, if announcements have the device form.
     /// - Returns: the problems, in any order.
     func problems(

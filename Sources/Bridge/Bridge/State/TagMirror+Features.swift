@@ -18,7 +18,7 @@ struct RareFacts: Sendable {
     /// Whether the tag is near; nil while that is not configured.
     var presence: Presence?
 
-    /// What a lost response leaves unknown.
+    /// The facts that a lost response leaves unknown.
     var unconfirmed = UnconfirmedFacts()
 
     /// The touch mode `slide`, at most one.

@@ -14,7 +14,7 @@ struct UnconfirmedFacts: Sendable {
         case modules
     }
 
-    /// What to set the tag's LED to.
+    /// The pattern to set the tag's LED to.
     struct Light: Hashable, Sendable {
         /// The state and the pattern; nil for off.
         var pattern: (state: LightState, pattern: LEDPattern)?

@@ -16,7 +16,7 @@ public struct HealthMeasurement: Equatable, Sendable {
     public var gestureDurations: DurationHistogram
     /// The files that currently cannot be written.
     public var unwritable: [UnwritableFile]
-    /// The facts that are not published any more because they have ended several connections.
+    /// The facts that are no longer published because they have ended several connections.
     public var abandoned: [Outbox.AbandonedFact]
 
     /// Creates a measurement.

@@ -28,7 +28,7 @@ struct ConfigurationNode: Hashable, Sendable {
     var content: Content
     /// The beginning.
     var origin: ConfigurationOrigin
-    /// What may have been meant otherwise; nil if nothing stands out.
+    /// A remark about a value that may have been meant otherwise; nil if nothing stands out.
     var remark: ValueRemark?
 
     /// Whether nothing is written there: YAML's null. In quotes the same words are text.
@@ -39,7 +39,7 @@ struct ConfigurationNode: Hashable, Sendable {
 }
 
 extension ConfigurationNode {
-    /// What may explain an error of this node, with its remedy; empty if nothing does.
+    /// A remark that may explain an error of this node, with its remedy; empty if nothing does.
     var remedy: String {
         if let remark { return remark.remedy }
         // A text of the environment has no places.

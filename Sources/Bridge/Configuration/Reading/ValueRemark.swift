@@ -1,4 +1,4 @@
-/// What stands out about a value as it is written in the file, and explains why it is not the one that was meant.
+/// A property that stands out about a value as it is written in the file, and explains why it is not the one that was meant.
 enum ValueRemark: Hashable, Sendable {
     /// A comment follows that looks like a part of the value: `led #ff8000`.
     case cut

@@ -26,7 +26,7 @@ struct ConfusableCharacter: Hashable, Sendable {
         return "; it holds \(character.name): \(character.remedy)"
     }
 
-    /// What to write instead.
+    /// The text to write instead.
     var remedy: String {
         switch kind {
         case .space: "use spaces"

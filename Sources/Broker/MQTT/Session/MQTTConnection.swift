@@ -49,7 +49,7 @@ final class MQTTConnection {
     private(set) var hasEndedSubscribing = false
     var keepAlive: KeepAlive?
     var isFlushing = false
-    /// What the broker has announced.
+    /// The limits that the broker has announced.
     var limits = BrokerLimits()
     /// The number of unacknowledged QoS 1 messages that the broker accepts.
     private(set) var receiveMaximum = Int(UInt16.max)

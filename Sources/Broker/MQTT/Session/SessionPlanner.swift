@@ -48,13 +48,13 @@ struct SessionPlanner {
     private var outageSince: Instant?
     /// Whether the last attempt came without a pause, to try the other version.
     private var wasImmediate = false
-    /// Where a connection has discarded the session, and no new session has been started.
+    /// The version and node at which a connection has discarded the session, and no new session has been started.
     private var discardedPlace: Place?
     private var condition: MQTTError.Code?
     private var failures = 0
     private var shortConnections = 0
     /// Whether another client is known to use this client's identifier: each lost connection is taken as its work, because not
-    /// every broker tells the reason.
+    /// every broker reports the reason.
     var isIdentifierShared = false
     /// How many connections another client has ended, since one that has lasted.
     private var takeovers = 0

@@ -1,4 +1,4 @@
-/// What a broker announces when it accepts a connection (MQTT 5, section 3.2.2.3). The defaults are those of the specification; with
+/// The limits that a broker announces when it accepts a connection (MQTT 5, section 3.2.2.3). The defaults are those of the specification; with
 /// MQTT 3.1.1 nothing is announced.
 public struct BrokerLimits: Sendable, Hashable {
     /// The largest packet that the broker accepts, in bytes; nil: no limit is announced.

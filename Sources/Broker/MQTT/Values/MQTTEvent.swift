@@ -16,7 +16,7 @@ public struct MQTTSession: Sendable, Hashable {
     public let isSessionPresent: Bool
     /// The connected node of a broker with several; nil if only one address is configured.
     public var node: MQTTAddress?
-    /// What the broker has announced.
+    /// The limits that the broker has announced.
     public var limits: BrokerLimits
 
     /// Creates a session description.

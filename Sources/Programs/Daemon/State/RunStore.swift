@@ -11,7 +11,7 @@ final class RunStore {
     private let folder: StateFolder
     private let log: Logger
     private var runs = StoredRuns()
-    /// Where earlier runs have published.
+    /// The places at which earlier runs have published.
     private(set) var formerPlaces: [PublishedPlace] = []
     /// The `boot` values of the latest starts under the present name.
     private(set) var boots: [String] = []

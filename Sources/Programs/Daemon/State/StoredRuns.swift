@@ -33,7 +33,7 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     var version = Self.version
     /// The current name first, then former ones whose topics may still be retained.
     var instances: [Instance] = []
-    /// Where the bridge has published, the present place first; others may have topics that are still retained.
+    /// The places at which the bridge has published, the present place first; others may have topics that are still retained.
     var places: [Place] = []
     /// The address of an adapter that is being reset (`bluetooth.reset_adapter`).
     var switchedOff: String?
