@@ -98,7 +98,10 @@ struct FileFaultTests {
             try await until("its end") { !world.daemon.isRunning }
             world.observer.forget()
             try world.restartDaemon()
-            try await world.tagReturns(after: "the bridge was killed")
+            // On the link that the killed process has left.
+            try await world.recovers(from: "the bridge was killed") {
+                world.isConnected("0001") && world.observer.document("jacquard/tag/0001/gear")["firmware"] is String
+            }
         }
     }
 }
