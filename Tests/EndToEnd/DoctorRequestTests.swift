@@ -44,7 +44,7 @@ struct DoctorRequestTests {
             data = try await world.succeeds(World.bridge + "/request/doctor", "0001")
             #expect(data["broken"] as? String == "adapter")
             let adapter = try Self.finding("adapter", in: data)
-            #expect(adapter["remedies"] as? [String] == ["bluetoothctl power on"])
+            #expect((adapter["remedies"] as? [String])?.first == "bluetoothctl power on")
         }
     }
 

@@ -88,7 +88,7 @@ struct RadioTests {
             #expect(seen?.isEmpty == true)
             let refused = try await world.request("scan", "{}")
             #expect(World.code(of: refused) == "not_permitted")
-            #expect(((refused["error"] as? [String: Any])?["text"] as? String)?.contains("powered off") == true)
+            #expect(((refused["error"] as? [String: Any])?["text"] as? String)?.contains("switched off") == true)
             try await until("the event") { world.events("adapter_lost").count == 1 }
             try await until("the problem") {
                 world.problems.contains("no_adapter") && world.problems.contains("adapter_not_ready")
