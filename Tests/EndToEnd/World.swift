@@ -155,10 +155,12 @@ final class World {
         simulator.signal(SIGCONT)
         proxy?.stop()
         await observer.stop()
-        let programs = [daemon, simulator, broker.daemon]
-        programs.forEach { $0.signal(SIGTERM) }
-        // The loop goes on meanwhile, for the other tests' sake; what does not end is killed with its last owner.
-        try? await until("their end") { programs.allSatisfy { !$0.isRunning } }
+        // First the daemon: without a broker, it would try to reach one for a while. The loop goes on meanwhile, for the other
+        // tests' sake; what does not end is killed with its last owner.
+        for programs in [[daemon], [simulator, broker.daemon]] {
+            programs.forEach { $0.signal(SIGTERM) }
+            try? await until("their end") { programs.allSatisfy { !$0.isRunning } }
+        }
     }
 }
 

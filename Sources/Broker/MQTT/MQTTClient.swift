@@ -100,7 +100,7 @@ public final class MQTTClient {
     /// Whether another client with this client's identifier seems to have ended the last connection.
     public var isContested: Bool { planner.isContested }
 
-    /// Connects, and reconnects until ``stop(within:)``. Does nothing if the client is started already.
+    /// Connects, and reconnects until ``stop(within:reconnectingFor:)``. Does nothing if the client is started already.
     public func start() {
         guard service == nil else { return }
         // The client is the parent: `stop(within:)` waits for the task. It keeps the client alive until then.

@@ -4,7 +4,7 @@ import JacquardProtocol
 extension Firmware {
     /// Merges the given fields; the answer holds all of the radio's settings.
     ///
-    /// The first one of a connection makes the tag report its battery and its gear.
+    /// The first one of a session makes the tag report its battery and its gear.
     mutating func configure(_ request: TagConfiguration) -> FirmwareReply {
         let newName = request.ble?.customAdvertisedName
         if let newName, !BLEConfiguration.nameByteCounts.contains(newName.utf8.count) {

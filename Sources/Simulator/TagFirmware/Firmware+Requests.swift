@@ -16,9 +16,7 @@ extension Firmware {
     private mutating func executeTagRequest(_ request: Request, at now: Instant) -> FirmwareReply {
         switch (request.opcode, request.body) {
         case (.hello, _): hello
-        case (.begin, .begin(let body)):
-            body.protocolVersion == HelloResponse.supportedProtocol
-                ? .with(.begin(BeginResponse())) : .refused(.badParameter)
+        case (.begin, .begin(let body)): begin(body)
         case (.deviceInfo, .deviceInfo(let body)): deviceInformation(body)
         case (.configRead, .configRead(let body)): .with(.config(configuration.selected(by: body)))
         case (.configWrite, .configWrite(let body)): configure(body)
@@ -38,6 +36,13 @@ extension Firmware {
         .begin, .deviceInfo, .configRead, .configWrite, .ledPattern, .batteryStatus, .configGet, .configSet,
         .requestDisconnect,
     ]
+
+    /// Begins a session, also a second one on the same link: the configuration that follows makes the tag report battery and gear.
+    private mutating func begin(_ body: BeginRequest) -> FirmwareReply {
+        guard body.protocolVersion == HelloResponse.supportedProtocol else { return .refused(.badParameter) }
+        link?.isConfigured = false
+        return .with(.begin(BeginResponse()))
+    }
 
     private var hello: FirmwareReply {
         .with(

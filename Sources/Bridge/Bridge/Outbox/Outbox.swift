@@ -103,7 +103,7 @@ public struct Outbox: Sendable {
     /// Number of queued and unacknowledged messages.
     public var queued: Int { backlog.count + unacknowledged.count }
 
-    /// Returns the losses since the last call; ``BridgeEvent/messagesLost(_:)`` reports them.
+    /// Returns the losses since the last call; ``BridgeEvent/messagesLost(_:bytes:)`` reports them.
     public mutating func takeLosses() -> Losses {
         guard !backlog.losses.isEmpty else { return Losses() }
         lost.add(backlog.losses)

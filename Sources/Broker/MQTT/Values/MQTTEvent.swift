@@ -37,7 +37,7 @@ public enum MQTTEvent: Sendable, Hashable {
     case connected(MQTTSession)
     /// The connection has ended or could not be made. Pending tickets get no result.
     ///
-    /// `retryIn` is nil after ``MQTTClient/stop(within:)``.
+    /// `retryIn` is nil after ``MQTTClient/stop(within:reconnectingFor:)``.
     case disconnected(MQTTError, retryIn: Duration?)
     /// A message was received.
     case message(MQTTMessage)
