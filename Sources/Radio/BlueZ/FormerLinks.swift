@@ -31,13 +31,9 @@ struct FormerLinks {
     /// Whether links are ended that were not requested.
     func endsUnwanted(at now: Instant) -> Bool { since.map { now - $0 >= Self.patience } ?? false }
 
-    /// Handles an adapter that can be used.
-    ///
-    /// - Returns: whether it is the first time.
-    mutating func begin(at now: Instant) -> Bool {
-        guard since == nil else { return false }
-        since = now
-        return true
+    /// Handles an adapter that can be used. Only the first time counts.
+    mutating func begin(at now: Instant) {
+        since = since ?? now
     }
 
     mutating func remove(_ address: BluetoothAddress) {

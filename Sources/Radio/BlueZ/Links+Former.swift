@@ -24,10 +24,10 @@ extension Links {
     /// Uses and ends links. All at once: neither takes time of the radio that others wait for.
     func useFormerLinks() {
         guard context.state == .poweredOn, !context.isStopped, !former.isEmpty else { return }
-        if former.begin(at: .now) { endLinksElsewhere() }
+        former.begin(at: .now)
         for address in former.addresses.sorted(by: { $0.description < $1.description }) {
             guard hasFormerLink(address), let device = context.device(address) else {
-                formerLinkEnded(address)
+                endLinkElsewhere(address)
                 continue
             }
             let peripheral = peripherals[address]
@@ -54,17 +54,23 @@ extension Links {
         }
     }
 
-    /// Ends the links through other adapters: the configuration has named another one when they were made. A connected device
-    /// does not advertise, so that the adapter in use could not receive it.
-    private func endLinksElsewhere() {
+    /// Ends a link through another adapter: the configuration has named another one when it was made. A connected device does
+    /// not advertise, so that the adapter in use could not receive it. The former client may take a moment to leave the bus.
+    private func endLinkElsewhere(_ address: BluetoothAddress) {
         let tree = context.connection.tree
-        for (path, device) in tree.devices.sorted(by: { $0.key < $1.key }) {
-            guard device.isConnected, device.adapter != context.adapter, let address = device.address,
-                former.contains(address), !isOfOtherRadio(device.adapter), !tree.hasClient(below: path)
-            else { continue }
-            context.log.debug("ending a link of an earlier run", [(.path, path)])
-            context.disconnect(path) { _ in }
+        let link = tree.devices.first { _, device in
+            device.isConnected && device.adapter != context.adapter && device.address == address
+                && !isOfOtherRadio(device.adapter)
         }
+        if let path = link?.key {
+            let isUsed = tree.hasClient(below: path)
+            guard !isUsed || !former.mayBeClient(at: .now) else { return }
+            if !isUsed {
+                context.log.debug("ending a link of an earlier run", [(.path, path)])
+                context.disconnect(path) { _ in }
+            }
+        }
+        formerLinkEnded(address)
     }
 
     private func isOfOtherRadio(_ adapter: String) -> Bool {

@@ -89,6 +89,9 @@ final class NotificationChannel {
 
     /// Ends the delivery of values. bluetoothd disables the notifications when the descriptor closes.
     func cancel() {
+        // Before the descriptor is closed, also while the source's own handler runs: another process may hold the same socket, and
+        // the kernel would go on to report it.
+        source?.cancel()
         source = nil
     }
 

@@ -179,9 +179,10 @@ final class Oracle {
         }
     }
 
-    func disconnected(_ identifier: String) {
+    /// Handles the end of a connection; `isRequested` after a DISCONNECT, with which a connection ends that only discards a session.
+    func disconnected(_ identifier: String, isRequested: Bool) {
         world.trace("\(identifier) disconnected from the broker")
-        if isQuiet,
+        if isQuiet, !isRequested,
             world.hosts.contains(where: { "jacquard-\($0.instance)" == identifier && $0.process?.isRunning == true })
         {
             violated("\(identifier) has lost its connection to the broker without a cause")

@@ -238,7 +238,10 @@ final class SimulatedBroker {
         sessions[identifier]?.pipe = nil
         sessions[identifier]?.generation += 1
         requeue(identifier)
-        world.oracle.disconnected(identifier)
+        // One that only discards a session may be replaced before its DISCONNECT arrives.
+        let discards =
+            session.hello.isCleanStart && (session.hello.version == .v311 || session.hello.sessionExpiry == .zero)
+        world.oracle.disconnected(identifier, isRequested: !publishesWill || discards)
         if publishesWill, let will = session.hello.will { publish(will, from: identifier, nil) }
         if session.hello.version == .v311, session.hello.isCleanStart { return sessions[identifier] = nil }
         expireLater(identifier)
