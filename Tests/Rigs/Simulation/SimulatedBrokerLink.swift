@@ -29,7 +29,8 @@ final class SimulatedBrokerLink: BrokerLink {
             keepAlive: configuration.keepAlive, sessionExpiry: plan.isDiscardOnly ? .zero : configuration.sessionExpiry,
             will: plan.isDiscardOnly ? nil : configuration.will)
         pipe = NetworkPipe(world, process, to: configuration.nodes.first?.host ?? "")
-        queue = [.connect(hello)]
+        // A process that was killed says nothing more, also while its service stops.
+        queue = process.isDead ? [] : [.connect(hello)]
         process.links.append(WeakLink(link: self))
     }
 
