@@ -1,7 +1,6 @@
 import Bridge
 import BrokerAccess
 import Configuration
-import Glibc
 import MQTT
 
 /// The steps of a connection to the broker, in order.
@@ -66,37 +65,8 @@ extension BrokerContact {
 
 /// Checks that the broker's name resolves to an address.
 enum BrokerNameCheck {
-    /// The answer of the resolver.
-    enum Answer: Hashable, Sendable {
-        /// The addresses, in the order in which they are tried.
-        case addresses([String])
-        /// The resolver's error text.
-        case failure(String)
-    }
-
-    /// Calls the resolver. Blocks.
-    static func probe(_ host: String) -> Answer {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var head: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(host, nil, &hints, &head)
-        guard status == 0 else { return .failure(String(cString: gai_strerror(status))) }
-        // The caller owns the list; `freeaddrinfo` frees it.
-        defer { freeaddrinfo(head) }
-        let entries = sequence(first: head) { $0?.pointee.ai_next }.compactMap(\.self)
-        return .addresses(entries.compactMap { text(of: $0.pointee) })
-    }
-
-    private static func text(of entry: addrinfo) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let status = getnameinfo(
-            entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
-        guard status == 0 else { return nil }
-        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
-    }
-
     /// Reports the addresses.
-    static func finding(_ host: String, _ answer: Answer) -> Finding {
+    static func finding(_ host: String, _ answer: BrokerAddresses.Answer) -> Finding {
         switch answer {
         case .addresses(let addresses):
             Finding(

@@ -143,7 +143,7 @@ struct Examination: Sendable {
     @LoopActor
     private func broker(_ configuration: Settings) async -> ([Finding], health: JSONValue?) {
         let host = configuration.mqtt.host
-        let addresses = await HelperThread.shared.run { BrokerNameCheck.probe(host) }
+        let addresses = await HelperThread.shared.run { BrokerAddresses.lookUp(host) }
         let probe = BrokerProbe(configuration: configuration, log: log)
         let facts = await probe.facts()
         let nodes = await probe.nodes()

@@ -95,7 +95,7 @@ struct BrokerChecksTests {
             BrokerNameCheck.finding("127.0.0.1", .addresses(["127.0.0.1"])).found
                 == "127.0.0.1 is an address, no lookup needed")
         #expect(BrokerNameCheck.finding("b", .failure("not known")).verdict == .failed)
-        #expect(BrokerNameCheck.probe("127.0.0.1") == .addresses(["127.0.0.1"]))
+        #expect(BrokerAddresses.lookUp("127.0.0.1") == .addresses(["127.0.0.1"]))
     }
 
     @Test(

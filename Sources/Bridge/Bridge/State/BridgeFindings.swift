@@ -52,7 +52,7 @@ struct BridgeFindings {
         } else {
             findings += tagsFindings(report.bonds)
         }
-        for code in [Problem.Code.idTaken, .deletedInHomeAssistant] { add(code, to: &findings) }
+        findings += homeAssistantFindings
         let order = Dictionary(uniqueKeysWithValues: Check.allCases.enumerated().map { ($1, $0) })
         return findings.sorted { order[$0.check, default: 0] < order[$1.check, default: 0] }
     }
@@ -74,18 +74,10 @@ extension BridgeFindings {
         }
     }
 
-    /// Adds the problems with a code to the finding of their check.
-    private func add(_ code: Problem.Code, to findings: inout [Finding]) {
-        let texts = problems([code])
-        guard !texts.isEmpty else { return }
-        guard let index = findings.firstIndex(where: { $0.check == code.check }) else {
-            return findings.append(Finding(code.check, code.verdict, texts.joined(separator: "; ")))
-        }
-        let old = findings[index]
-        let isBad = old.verdict == .warning || old.verdict == .failed
-        findings[index] = Finding(
-            code.check, isBad ? .worst(of: [old, Finding(code.check, code.verdict, "")]) : code.verdict,
-            ((isBad ? [old.found] : []) + texts).joined(separator: "; "), remedies: isBad ? old.remedies : [])
+    /// Devices that were deleted in Home Assistant; none otherwise.
+    private var homeAssistantFindings: [Finding] {
+        let texts = problems([.deletedInHomeAssistant])
+        return texts.isEmpty ? [] : [Finding(.homeAssistant, .warning, texts.joined(separator: "; "))]
     }
 
     /// The texts of the current problems with these codes.

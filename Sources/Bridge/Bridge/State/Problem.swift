@@ -154,10 +154,9 @@ extension Problem.Code {
         case .badFirmware: .firmware
         case .tagUnusable, .inUse, .subscriptionStuck: .link
         case .duplicateSerial: .duplicateSerials
-        case .idTaken: .tags
         case .deletedInHomeAssistant: .homeAssistant
         case .eventsDropped, .brokerRefuses, .brokerStalled, .identifierInUse: .broker
-        case .stateNotSaved, .stateDamaged, .metricsNotWritten: .bridge
+        case .stateNotSaved, .stateDamaged, .metricsNotWritten, .idTaken: .bridge
         }
     }
 

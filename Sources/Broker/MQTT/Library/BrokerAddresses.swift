@@ -2,28 +2,42 @@ package import Glibc
 internal import Synchronization
 
 /// The resolver's answer about a broker's name, and the library's lookup of it.
-enum BrokerAddresses {
+package enum BrokerAddresses {
+    /// The answer of the resolver.
+    package enum Answer: Hashable, Sendable {
+        /// The addresses, in the order in which they are tried, without repetition.
+        case addresses([String])
+        /// The resolver's error text.
+        case failure(String)
+    }
+
     /// The most addresses that are used of an answer.
     static let limit = 16
 
-    /// The addresses of a host in the resolver's order, without repetition. Blocks.
+    /// The addresses of a host. Blocks.
     static func addresses(of host: String) -> Result<[String], MQTTError> {
+        switch lookUp(host) {
+        case .addresses(let addresses): .success(addresses)
+        case .failure(let text): .failure(MQTTError(.nameNotResolved, "\(host): \(text)"))
+        }
+    }
+
+    /// Calls the resolver. Blocks.
+    package static func lookUp(_ host: String) -> Answer {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         var head: UnsafeMutablePointer<addrinfo>?
         let status = SystemLookup.perform(host, nil, &hints, &head)
-        guard status == 0 else {
-            return .failure(MQTTError(.nameNotResolved, "\(host): " + String(cString: gai_strerror(status))))
-        }
+        guard status == 0 else { return .failure(String(cString: gai_strerror(status))) }
+        // The caller owns the list; `freeaddrinfo` frees it.
         defer { freeaddrinfo(head) }
         var addresses: [String] = []
         for entry in sequence(first: head, next: { $0?.pointee.ai_next }).compactMap(\.self) {
             guard let text = text(of: entry.pointee), !addresses.contains(text) else { continue }
             if addresses.count < limit { addresses.append(text) }
         }
-        guard !addresses.isEmpty else { return .failure(MQTTError(.nameNotResolved, "\(host): no address")) }
-        return .success(addresses)
+        return addresses.isEmpty ? .failure("no address") : .addresses(addresses)
     }
 
     private static func text(of entry: addrinfo) -> String? {
