@@ -98,6 +98,22 @@ struct PeerBridgesTests {
         )
     }
 
+    @Test("leaves a disconnect to the bridge that was connected when it arrived, until that bridge has ended")
+    func disconnectElsewhere() {
+        for ends in [false, true] {
+            let scene = shared("zoo", connected: #""003R""#)
+            scene.powerOn()
+            scene.report(.connection(TagConnection(state: .connecting(step: 0), attempt: 1)))
+            scene.send("tag/003R/connection/set", "disconnect")
+            scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[]}"#)
+            if ends { scene.send("bridge/zoo/state", "") }
+            scene.wait(.milliseconds(300))
+            #expect(scene.results.map(\.status) == (ends ? ["accepted"] : []))
+            scene.report(.connection(TagConnection(state: .disconnected, attempt: 1)))
+            #expect(scene.results.map(\.status) == (ends ? ["accepted", "ok"] : []))
+        }
+    }
+
     @Test("the list of an offline bridge has no effect once its session has ended", arguments: ["offline", ""])
     func stale(state: String) {
         let scene = shared("aaa", connected: #""003R""#)

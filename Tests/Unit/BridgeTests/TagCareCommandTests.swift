@@ -65,6 +65,18 @@ struct TagCareCommandTests {
         #expect(scene.lastError == ResultError(code: "invalid_argument", text: text, hint: nil, retryable: false))
     }
 
+    @Test("the last name of a tag that is away is no reason to refuse it: another bridge may have changed it")
+    func sameNameWhileAway() {
+        let scene = Scene.connected()
+        scene.handle(.sighting(.tag003R, TagSighting(name: "Old")))
+        scene.disconnect()
+        _ = scene.takeActions()
+        scene.send("tag/003R/name/set", "Old")
+        #expect(scene.lastError == nil)
+        scene.connect()
+        #expect(scene.performed == [.rename("Old")])
+    }
+
     @Test("a new name is published, and stored across restarts")
     func rename() {
         let scene = Scene.connected()

@@ -21,6 +21,8 @@ struct PendingCommand: Sendable {
     /// Whether this bridge publishes the results in any case: the tag was connected here when the command arrived, or when it was
     /// sent, so that other bridges ignore it. Otherwise another bridge that knows the tag may publish them.
     var isOnlyHere: Bool
+    /// The other bridge that was connected to the tag when the command arrived. It publishes the results, also after it has disconnected.
+    let claimant: ExactText?
     /// The senders: the first one, and those that repeated the command while it was pending.
     var requesters: [Requester]
     /// How long the command may be queued.
@@ -33,12 +35,14 @@ struct PendingCommand: Sendable {
     var retryAt: Instant?
 
     init(
-        token: UInt64, work: Work, isOnlyHere: Bool, requester: Requester, timeToLive: Duration, at now: Instant
+        token: UInt64, work: Work, isOnlyHere: Bool, claimant: ExactText? = nil, requester: Requester,
+        timeToLive: Duration, at now: Instant
     ) {
         self.token = token
         (tag, goal) = if case .tag(let tag, let request) = work { (tag, request.goal) } else { (nil, nil) }
         self.work = work
         self.isOnlyHere = isOnlyHere
+        self.claimant = claimant
         requesters = [requester]
         self.timeToLive = timeToLive
         reachableUntil = now + timeToLive

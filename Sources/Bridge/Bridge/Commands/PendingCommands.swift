@@ -151,14 +151,14 @@ extension PendingCommands {
     /// Adds a command that waits for its tag.
     mutating func add(
         _ request: any TagRequest, for tag: TagID, requester: Requester, isOnlyHere: Bool,
-        within timeToLive: Duration, at now: Timestamp
+        claimant: ExactText? = nil, within timeToLive: Duration, at now: Timestamp
     ) {
         lastToken += 1
         traces.accepted(requester.trace)
         pending.append(
             PendingCommand(
-                token: lastToken, work: .tag(tag, request), isOnlyHere: isOnlyHere, requester: requester,
-                timeToLive: timeToLive, at: now.instant))
+                token: lastToken, work: .tag(tag, request), isOnlyHere: isOnlyHere, claimant: claimant,
+                requester: requester, timeToLive: timeToLive, at: now.instant))
     }
 
     /// Adds a request to the bridge, which waits until ``sent(_:respondedWithin:at:)``.

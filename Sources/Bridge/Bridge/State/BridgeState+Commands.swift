@@ -287,7 +287,7 @@ extension BridgeState {
         request.accepted(by: &tags[position])
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position),
-            within: timeToLive, at: now)
+            claimant: bridge(connectedTo: position), within: timeToLive, at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
         let settled = settle(position, at: now)
         let sent = sendWaiting(of: position, at: now)
@@ -335,13 +335,21 @@ extension BridgeState {
     /// Returns the other bridge that publishes the `accepted` result of a pending command; nil: this one.
     func responder(of command: PendingCommand) -> ExactText? {
         guard let tag = sharedTag(of: command) else { return nil }
-        return peers.responder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+        return claimant(of: command)
+            ?? peers.responder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns the other bridge that publishes the final result of a pending command; nil: this one.
     func finalResponder(of command: PendingCommand) -> ExactText? {
         guard let tag = sharedTag(of: command) else { return nil }
-        return peers.finalResponder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+        return claimant(of: command)
+            ?? peers.finalResponder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+    }
+
+    /// Returns the bridge that was connected to the tag when a command arrived; nil if there was none, or if it has ended since.
+    private func claimant(of command: PendingCommand) -> ExactText? {
+        guard let bridge = command.claimant, !command.unaware.contains(bridge) else { return nil }
+        return peers.isResponding(bridge) ? bridge : nil
     }
 
     /// Returns the id of the tag of a command that another bridge may respond to; nil for any other command.

@@ -133,8 +133,10 @@ struct TagMirror: Sendable {
 
     /// Returns what a command to the tag builds upon. Changes nothing, see ``nextDeadline()``.
     mutating func requestContext(_ configuration: TagRequestContext.Settings) -> TagRequestContext {
+        // While the tag is away, another bridge or a phone may give it another name.
+        let isNameKnown = isConnected && rareFacts.first?.unconfirmed.isNameUnknown != true
         var context = TagRequestContext(
-            entry: entry, name: rareFacts.first?.unconfirmed.isNameUnknown == true ? nil : sighting.name,
+            entry: entry, name: isNameKnown ? sighting.name : nil,
             lights: (tagLED.expected, gearLED.expected), settings: configuration,
             batteryLevel: batteryLevel)
         if let motion = rareFacts.first?.motion {
