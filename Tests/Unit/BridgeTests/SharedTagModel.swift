@@ -445,8 +445,17 @@ extension SharedTagModel {
     }
 
     private static func matches(_ filter: String, _ topic: String) -> Bool {
-        let (filter, topic) = (filter.split(separator: "/"), topic.split(separator: "/"))
-        return filter.count == topic.count && zip(filter, topic).allSatisfy { $0 == "+" || $0 == $1 }
+        var rest = topic.utf8.makeIterator()
+        var next = rest.next()
+        for byte in filter.utf8 {
+            if byte == UInt8(ascii: "+") {
+                while let level = next, level != UInt8(ascii: "/") { next = rest.next() }
+            } else {
+                guard byte == next else { return false }
+                next = rest.next()
+            }
+        }
+        return next == nil
     }
 }
 
