@@ -69,15 +69,17 @@ struct GroupTests {
     func reload() async throws {
         try await inWorld { world in
             try await world.connected()
-            var info: [String: Any] { world.observer.document("jacquard/bridge/attic/info") }
-            #expect(info["groups"] == nil)
+            var groups: [String: [String]]? {
+                world.observer.document("jacquard/bridge/attic/info")["groups"] as? [String: [String]]
+            }
+            #expect(groups == nil)
             try await world.reload(WorldPlan(settings: "groups:\n  - {name: hall, tags: [0001]}"))
-            try await until("the group") { (info["groups"] as? [String: [String]])?["hall"] == ["0001"] }
+            try await until("the group") { groups == ["hall": ["0001"]] }
             try world.observer.publish("jacquard/group/hall/battery/get", "")
             try await until("the result") { !world.finals("jacquard/tag/0001/battery/result").isEmpty }
             let count = world.finals("jacquard/tag/0001/led/result").count
             try await world.reload(WorldPlan())
-            try await until("no group") { info["groups"] == nil }
+            try await until("no group") { groups == nil }
             try world.observer.publish("jacquard/group/hall/led/set", "flash")
             try await world.settled()
             #expect(world.finals("jacquard/tag/0001/led/result").count == count)

@@ -231,7 +231,8 @@ extension JSONParser {
         guard current == UInt8(ascii: "u") else { return nil }
         position += 1
         guard let second = codeUnit(), UTF16.isTrailSurrogate(second) else { return nil }
-        return Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+        let (high, low) = (UInt32(first) - 0xD800, UInt32(second) - 0xDC00)
+        return Unicode.Scalar(0x10000 + high << 10 + low)
     }
 
     private mutating func codeUnit() -> UInt16? {
