@@ -46,7 +46,8 @@ struct GroupTests {
             #expect(all.status == 0 && all.printed.split(separator: "\n").count == 1, "\(all.printed)")
             let battery = try await world.client("battery", "0001,0002")
             #expect(battery.status == 0)
-            #expect(battery.printed.split(separator: "\n").map { $0.prefix(13) } == ["0001: battery", "0002: battery"])
+            let lines = battery.printed.split(separator: "\n").map { String($0.prefix(13)) }
+            #expect(lines == ["0001: battery", "0002: battery"])
             let status = try await world.client("status", "--all")
             #expect(status.status == 0 && status.printed.contains("bridge attic: online"), "\(status.printed)")
             #expect(status.printed.contains("bridge cellar: online") && !status.printed.contains("\u{1B}"))

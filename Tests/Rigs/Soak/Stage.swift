@@ -104,10 +104,13 @@ final class Stage {
 
     /// How many events were not recorded, as the daemon has logged it.
     var unrecorded: Int {
-        let lines = (try? String(contentsOfFile: log, encoding: .utf8))?.split(separator: "\n") ?? []
-        return lines.filter { $0.contains("events were not recorded") }
-            .compactMap { $0.split(separator: "count=").last?.prefix { $0.isNumber } }.compactMap { Int($0) }
-            .reduce(0, +)
+        let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        var count = 0
+        for line in text.split(separator: "\n") where line.contains("events were not recorded") {
+            let number = line.split(separator: "count=").last?.prefix(while: \.isNumber) ?? ""
+            count += Int(number) ?? 0
+        }
+        return count
     }
 
     /// Ends everything.

@@ -81,9 +81,12 @@ struct SubscriptionQueueTests {
                 guard !packets.contains(where: { $0[0] == 0x82 && $0.firstRange(of: Array("a/1".utf8)) != nil }) else {
                     return .close
                 }
-                return .send(
-                    packets.filter { $0[0] == 0x82 }.flatMap { Self.answer(to: $0, Self.filterCount($0)) }
-                        + packets.filter { $0[0] == 0x32 }.flatMap { [0x40, 0x02, $0[5], $0[6]] })
+                var answers: [UInt8] = []
+                for packet in packets where packet[0] == 0x82 {
+                    answers += Self.answer(to: packet, Self.filterCount(packet))
+                }
+                for packet in packets where packet[0] == 0x32 { answers += [0x40, 0x02, packet[5], packet[6]] }
+                return .send(answers)
             }
             let client = TestClient(.test(server.port))
             let filters = try Self.filters(3)

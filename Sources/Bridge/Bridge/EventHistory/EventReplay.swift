@@ -41,10 +41,10 @@ public struct EventReplay: Sendable {
             }
         }
         let order = RecordedEvent.Kind.all
-        facts = before.values.sorted {
-            ($0.subject.tag, order.firstIndex(of: $0.subject.kind) ?? 0)
-                < ($1.subject.tag, order.firstIndex(of: $1.subject.kind) ?? 0)
-        }.map { Message($0, tags) }
+        func place(_ fact: RecordedEvent) -> (Int, Int) {
+            (fact.subject.tag, order.firstIndex(of: fact.subject.kind) ?? 0)
+        }
+        facts = before.values.sorted { place($0) < place($1) }.map { Message($0, tags) }
         self.events = events.map { Message($0, tags) }
     }
 }

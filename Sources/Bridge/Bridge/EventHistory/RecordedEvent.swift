@@ -13,9 +13,11 @@ struct RecordedEvent: Hashable, Sendable {
         let isFact: Bool
 
         /// Those of the table of topics, and the results of commands and reflexes.
-        static let all =
-            TopicRow.ofTags.filter(\.isRecorded).map { Kind(name: $0.name, isFact: $0.isFact) }
-            + (TagRequestTable.recordedResults + ["reflex/result"]).map { Kind(name: $0, isFact: false) }
+        static let all: [Kind] = {
+            let topics = TopicRow.ofTags.filter(\.isRecorded).map { Kind(name: $0.name, isFact: $0.isFact) }
+            let results = TagRequestTable.recordedResults + ["reflex/result"]
+            return topics + results.map { Kind(name: $0, isFact: false) }
+        }()
 
         private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

@@ -3,7 +3,7 @@ import JSON
 /// The topics of tags.
 extension TopicRow {
     /// All rows of tags, in the order in which their messages are cleared and replayed.
-    public static let ofTags = [
+    public static let ofTags: [TopicRow] = [
         availability, connection, battery, batteryLevel, BatteryForecast.topic, gear, info, touchMode, led, rssi, stats,
         ModulesDocument.topic, MotionDocument.topic, MotionSessionDocument.topic, RadioDocument.topic,
         PresenceDocument.topic, FindFact.topic, gesture, touch, SlideDocument.topic, MotionDataDocument.topic,
