@@ -127,22 +127,29 @@ struct ProxyAccessTests {
         #expect(bench.take() == ["written 1"])
     }
 
-    @Test("a write that the proxy cannot take now is repeated for 5 s")
-    func busy() {
+    @Test("a write that the proxy cannot take now is repeated for 5 s", arguments: [0x84, 0x8F, 0x94] as [Int32])
+    func busy(error: Int32) {
         var bench = RadioBench()
         bench.open(1)
         bench.ask(.write([7], to: RadioBench.value, of: one, .withResponse))
-        bench.receive(.failed(number, handle: 18, error: 0x8F))
+        bench.receive(.failed(number, handle: 18, error: error))
         bench.pass(.milliseconds(50))
         bench.receive(.written(number, handle: 18))
         #expect(bench.take() == ["> write 1 18 request [7]", "> write 1 18 request [7]", "written 1"])
         bench.ask(.write([8], to: RadioBench.value, of: one, .withResponse))
         for _ in 0..<100 {
-            bench.receive(.failed(number, handle: 18, error: 0x84))
+            bench.receive(.failed(number, handle: 18, error: error))
             bench.pass(.milliseconds(50))
         }
-        bench.receive(.failed(number, handle: 18, error: 0x84))
+        bench.receive(.failed(number, handle: 18, error: error))
         #expect(bench.take().last == "writeFailed 1 busy")
+    }
+
+    @Test("errors are written as ESPHome writes them: its own are negative")
+    func numbers() {
+        #expect(BluetoothError(accessError: -1).text == "the access failed, error -1")
+        #expect(BluetoothError(accessError: 0x85).text == "the access failed, error 0x85")
+        #expect(BluetoothError(linkError: -2).text == "the link ended, reason -2")
     }
 
     @Test("a write ends with its error, or after 10 s, or with its link")

@@ -17,7 +17,7 @@ struct ProxyMessageTests {
     private static let generic = ProxyService(id: ProxyService.ID(short: 0x1800), handle: 1, characteristics: [])
 
     private static let encoded: [(ProxyMessage, UInt32, String)] = [
-        (.hello(client: "jacquard2mqtt", major: 1, minor: 12), 1, "0a0d6a61637175617264326d7174741001180c"),
+        (.hello(client: "jacquard2mqtt", major: 1, minor: 14), 1, "0a0d6a61637175617264326d7174741001180e"),
         (
             .helloResponse(major: 1, minor: 14, server: "loft (esphome v2026.6.5)", name: "loft"), 2,
             "0801100e1a186c6f66742028657370686f6d652076323032362e362e352922046c6f6674"

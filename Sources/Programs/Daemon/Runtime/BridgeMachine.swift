@@ -65,7 +65,8 @@ extension RadioCentral: @LoopActor BridgeCentral {
             let unit: any RadioUnit =
                 if let proxy = radio.proxy {
                     ESPHomeCentral(
-                        proxy, bonds: bonds.addresses(of: radio.name), bondsByController: bonds.byController, log: log)
+                        proxy, bonds: bonds.addresses(of: radio.name), bondsByController: bonds.byController,
+                        log: log.labelled("esphome"))
                 } else {
                     Self.central(radio, beside: radios, bus, resetAdapter, log)
                 }

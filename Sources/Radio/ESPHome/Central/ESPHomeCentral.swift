@@ -211,7 +211,8 @@ public final class ESPHomeCentral: Central {
             refusals += 1
             pause = refusals > 3 ? Pause.refused : Pause.refusedAtFirst
         case .taken(wasOurs: true): pause = Pause.takenOver
-        case .wrongKey, .encryptionRequired, .notEncrypted, .unsuitable: pause = Pause.longest
+        case .wrongKey, .encryptionRequired, .notEncrypted, .unsuitable, .noProxy, .connectsNothing:
+            pause = Pause.longest
         default: break
         }
         if isFresh || openedAt != nil {
@@ -232,7 +233,7 @@ public final class ESPHomeCentral: Central {
     private static func state(after error: ProxyError) -> CentralState {
         switch error {
         case .wrongKey, .encryptionRequired, .notEncrypted: .unauthorized
-        case .unsuitable: .unsupported
+        case .unsuitable, .noProxy, .connectsNothing: .unsupported
         default: .resetting
         }
     }

@@ -160,7 +160,7 @@ extension BluetoothError {
     ///
     /// - Parameter reason: a reason of the HCI, such as 0x08, or an error of ESP-IDF.
     init(linkError reason: Int32) {
-        let name = "esphome.link." + Self.hexadecimal(reason)
+        let name = "esphome.link." + Self.text(reason)
         self =
             switch reason {
             case 0x05, 0x06, 0x3D: BluetoothError(.authenticationFailed, name: name, text: "the encryption failed")
@@ -169,7 +169,7 @@ extension BluetoothError {
             case 0x3E: BluetoothError(.connectionFailed, name: name, text: "the link could not be made")
             default:
                 BluetoothError(
-                    .connectionFailed, name: name, text: "the link ended, reason \(Self.hexadecimal(reason))")
+                    .connectionFailed, name: name, text: "the link ended, reason \(Self.text(reason))")
             }
         end =
             switch reason {
@@ -184,19 +184,21 @@ extension BluetoothError {
     ///
     /// - Parameter code: an error of ATT, or of ESP-IDF.
     init(accessError code: Int32) {
-        let name = "esphome.gatt." + Self.hexadecimal(code)
+        let name = "esphome.gatt." + Self.text(code)
         self =
             switch code {
             case 0x02, 0x03, 0x06:
                 BluetoothError(.notPermitted, name: name, text: "the device does not permit the access")
             case 0x05, 0x08, 0x0C, 0x0F:
                 BluetoothError(.authenticationFailed, name: name, text: "the device requires a bond: pair it")
-            case 0x84, 0x8F: BluetoothError(.busy, name: name, text: "the proxy is busy")
-            default: BluetoothError(.other, name: name, text: "the access failed, error \(Self.hexadecimal(code))")
+            // 0x84, 0x8F: ESP-IDF; 0x94: the stack of the Pico W.
+            case 0x84, 0x8F, 0x94: BluetoothError(.busy, name: name, text: "the proxy is busy")
+            default: BluetoothError(.other, name: name, text: "the access failed, error \(Self.text(code))")
             }
     }
 
-    private static func hexadecimal(_ number: Int32) -> String {
-        "0x" + String(UInt32(bitPattern: number), radix: 16)
+    /// A number as ESPHome writes it: its own errors, such as -1, are negative.
+    private static func text(_ number: Int32) -> String {
+        number < 0 ? "\(number)" : "0x" + String(number, radix: 16)
     }
 }

@@ -180,8 +180,7 @@ struct ProxySession: Sendable {
             enter(.info, within: Limit.opening, at: now)
         case (.info, .deviceInfoResponse(let info)):
             guard info.features.isSuperset(of: .required) else {
-                throw .unsuitable(
-                    "the proxy cannot connect devices; set bluetooth_proxy, active: true in its ESPHome configuration")
+                throw info.features.isEmpty ? .noProxy : .connectsNothing(info.features)
             }
             guard subscribes else {
                 events.append(.opened(info))
@@ -216,7 +215,7 @@ struct ProxySession: Sendable {
     }
 
     private mutating func sayHello(at now: Instant) {
-        write(.hello(client: "jacquard2mqtt", major: 1, minor: 12))
+        write(.hello(client: "jacquard2mqtt", major: 1, minor: 14))
         enter(.hello, within: Limit.opening, at: now)
     }
 
