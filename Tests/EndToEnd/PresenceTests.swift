@@ -36,6 +36,7 @@ struct PresenceTests {
             try await world.simulate("out-of-range 0001")
             try await Self.state(world, "gone", isInferred: false)
             #expect(world.observer.document("jacquard/tag/0001/connection")["ended"] as? String == "timeout")
+            #expect(world.connectionError()["bluez"] as? String == "org.bluez.Reason.Timeout")
             try await world.stopAndStartDaemon()
             try await Self.state(world, "gone", isInferred: true)
             try await world.simulate("in-range 0001")

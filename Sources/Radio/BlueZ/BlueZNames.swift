@@ -35,11 +35,25 @@ extension BluetoothError.DisconnectReason {
 }
 
 extension BluetoothError {
+    /// The error of a link that was lost, if BlueZ does not say why.
+    static let linkLost = BluetoothError(.connectionFailed, text: "the link was lost")
+
+    /// The error of a link that has ended for a reason such as `org.bluez.Reason.Timeout`.
+    init(linkEnd name: String) {
+        let end = DisconnectReason(bluez: name)
+        let isRefused = name == "org.bluez.Reason.Authentication"
+        let text = isRefused ? "the authentication failed" : Self.linkLost.text
+        self.init(.connectionFailed, name: name, text: end?.text ?? text)
+        self.end = end
+    }
+
     /// Returns the error with the code and text of a lost bond.
     static func bondLost(_ error: BluetoothError) -> BluetoothError {
-        BluetoothError(
+        var lost = BluetoothError(
             .authenticationFailed, name: error.name,
             text: "the device has lost its bond with this host (\(error.text)): forget it, then pair it again")
+        lost.end = error.end
+        return lost
     }
 
     /// Converts the error of a call to `org.bluez`.

@@ -228,7 +228,7 @@ final class Links {
         guard let device = context.connection.tree.devices[path], device.adapter == context.adapter,
             let peripheral = device.address.flatMap({ peripherals[$0] }), peripheral.isLinked
         else { return }
-        peripheral.linkEnd = BluetoothError.DisconnectReason(bluez: reason)
+        peripheral.linkEnd = BluetoothError(linkEnd: reason)
         let address = peripheral.address.description
         context.log.debug("link ended", [(.address, address), (.reason, reason)])
     }
@@ -245,10 +245,7 @@ final class Links {
         case (.waiting, true): heard(address)
         // The link is up before `Connect` returns.
         case (.connecting, true): linkIsUp(peripheral)
-        case (.linked, false):
-            var error = BluetoothError(.connectionFailed, text: "the link was lost")
-            error.end = peripheral.linkEnd
-            return lost(peripheral, error)
+        case (.linked, false): return lost(peripheral, peripheral.linkEnd ?? .linkLost)
         default: break
         }
         if device.isResolved, peripheral.phase == .linked { servicesAreResolved(peripheral) }

@@ -35,7 +35,7 @@ final class Peripheral {
     /// Why it is being disconnected; nil if it was requested.
     var cause: BluetoothError?
     /// Why its link has ended; nil while it is up, and if BlueZ does not say.
-    var linkEnd: BluetoothError.DisconnectReason?
+    var linkEnd: BluetoothError?
     /// Whether the link was made by an earlier run of this program.
     var isFormer = false
     /// Whether its `Connect` is in progress. Nothing else may be done with the link meanwhile.

@@ -128,6 +128,15 @@ public struct BluetoothError: Error, Hashable, Sendable {
         case timeout
         /// This host has ended it.
         case local
+
+        /// One clause for people.
+        public var text: String {
+            switch self {
+            case .remote: "the device ended the link"
+            case .timeout: "the link was lost: nothing was received"
+            case .local: "the host ended the link"
+            }
+        }
     }
 
     /// The kind of error.

@@ -329,7 +329,9 @@ public struct RadioChoice {
     private static func curable(_ error: BluetoothError, _ tag: TagByRadios) -> BluetoothError {
         let hasBond = !tag.bonds.subtracting(tag.refusedBonds).isEmpty
         guard error.code == .authenticationFailed, hasBond else { return error }
-        return BluetoothError(.connectionFailed, name: error.name, text: error.text)
+        var curable = BluetoothError(.connectionFailed, name: error.name, text: error.text)
+        curable.end = error.end
+        return curable
     }
 
     private mutating func release(

@@ -47,7 +47,7 @@ final class BlueZBench {
         let manager = "org.freedesktop.DBus.ObjectManager"
         let rules = [
             ("org.freedesktop.DBus.Properties", "PropertiesChanged"), (manager, "InterfacesAdded"),
-            (manager, "InterfacesRemoved"),
+            (manager, "InterfacesRemoved"), ("org.bluez.Device1", "Disconnected"),
         ]
         for (interface, member) in rules {
             let rule = DBusMatchRule(sender: "org.bluez", interface: interface, member: member)
@@ -60,6 +60,7 @@ final class BlueZBench {
         switch message.member {
         case "InterfacesAdded": signals.append("added " + Self.short(arguments[0].text))
         case "InterfacesRemoved": signals.append("removed " + Self.short(arguments[0].text))
+        case "Disconnected": signals.append(Self.short(message.path) + " ended " + (arguments[0].text ?? ""))
         default:
             let changed = (arguments[1].textKeyed ?? [:]).map { "\($0.key)=\(Self.text($0.value))" }
             let gone = (arguments[2].textArray ?? []).map { "no \($0)" }

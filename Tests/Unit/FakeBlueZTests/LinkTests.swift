@@ -132,6 +132,33 @@ struct LinkTests {
         }
     }
 
+    @Test("says why a link has ended before it reports the end, as bluetoothd 5.83 and later do")
+    func reasons() async throws {
+        try await onLoop {
+            var options = BlueZOptions.quick
+            options.reportsReasons = true
+            let bench = try await BlueZBench(options)
+            try await bench.connect()
+            let ends: [(reason: String, end: @LoopActor () async throws -> Void)] = [
+                ("Local", { try await bench.device("Disconnect") }), ("Timeout", { bench.tags[0].setInRange(false) }),
+                ("Remote", { try bench.tags[0].execute(.sleep) }),
+            ]
+            for (reason, end) in ends {
+                bench.forget()
+                try await end()
+                try await bench.wait("\(Self.device) Connected=false")
+                #expect(
+                    bench.signals == [
+                        "\(Self.device) ServicesResolved=false", "\(Self.device) ended org.bluez.Reason.\(reason)",
+                        "\(Self.device) Connected=false",
+                    ])
+                guard reason != "Remote" else { break }
+                bench.tags[0].setInRange(true)
+                try await bench.reconnect()
+            }
+        }
+    }
+
     @Test("pairs on request, and keeps the device after a crash")
     func pair() async throws {
         try await onLoop {

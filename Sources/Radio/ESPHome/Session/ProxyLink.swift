@@ -161,23 +161,22 @@ extension BluetoothError {
     /// - Parameter reason: a reason of the HCI, such as 0x08, or an error of ESP-IDF.
     init(linkError reason: Int32) {
         let name = "esphome.link." + Self.text(reason)
-        self =
-            switch reason {
-            case 0x05, 0x06, 0x3D: BluetoothError(.authenticationFailed, name: name, text: "the encryption failed")
-            case 0x08: BluetoothError(.connectionFailed, name: name, text: "the link was lost")
-            case 0x13, 0x15: BluetoothError(.connectionFailed, name: name, text: "the device ended the link")
-            case 0x3E: BluetoothError(.connectionFailed, name: name, text: "the link could not be made")
-            default:
-                BluetoothError(
-                    .connectionFailed, name: name, text: "the link ended, reason \(Self.text(reason))")
-            }
-        end =
+        let end: DisconnectReason? =
             switch reason {
             case 0x08: .timeout
             case 0x13, 0x15: .remote
             case 0x16: .local
             default: nil
             }
+        self =
+            switch reason {
+            case 0x05, 0x06, 0x3D: BluetoothError(.authenticationFailed, name: name, text: "the encryption failed")
+            case 0x3E: BluetoothError(.connectionFailed, name: name, text: "the link could not be made")
+            default:
+                BluetoothError(
+                    .connectionFailed, name: name, text: end?.text ?? "the link ended, reason \(Self.text(reason))")
+            }
+        self.end = end
     }
 
     /// The error of an access.
