@@ -11,8 +11,7 @@ struct ManualPage {
     /// - Returns: lines, each with its newline.
     func text(date: String) -> String {
         var lines = [#".\" Generated from the table of commands."#, ".Dd \(date)"]
-        // Without hyphenation, so that options and JSON keys are not split.
-        lines += [".Dt \(program.name.uppercased()) 1", ".Os", ".nh"]
+        lines += [".Dt \(program.name.uppercased()) 1", ".Os"]
         lines += [".Sh NAME", ".Nm \(program.name)", ".Nd \(program.summary)"]
         lines += [".Sh SYNOPSIS"] + commands.flatMap(synopsis) + [".Nm", ".Fl -help | Fl -version"]
         lines += [".Sh DESCRIPTION"] + description
@@ -46,7 +45,9 @@ struct ManualPage {
         lines += Self.sentences(command.details) + Self.sentences(command.values)
         if !options.isEmpty { lines += [".Bl -tag -width Ds"] + options.flatMap(Self.entry) + [".El"] }
         if !command.json.isEmpty {
-            lines += [".Pp", "Output of", ".Fl -json :"] + Self.sentences(command.json)
+            // The words of a document are too long for lines that are adjusted on both sides.
+            lines += [".Pp", "Output of", ".Fl -json :", ".Bd -ragged -compact"]
+            lines += Self.sentences(command.json) + [".Ed"]
         }
         return lines
     }
@@ -133,7 +134,17 @@ struct ManualPage {
             words = []
         }
         if !words.isEmpty { sentences.append(words.joined(separator: " ")) }
-        return sentences.map(escaped)
+        return sentences.map { unhyphenated(escaped($0)) }
+    }
+
+    /// Marks names and JSON documents, so that they are not hyphenated, and documents are continued on the next line after a comma.
+    /// The request `.nh` has no effect: each macro of a paragraph switches hyphenation on again.
+    private static func unhyphenated(_ sentence: String) -> String {
+        sentence.split(separator: " ").map { word in
+            guard word.contains(where: { $0 == "\"" || $0 == "_" }) else { return String(word) }
+            let end = word.hasSuffix(",") ? "," : ""
+            return "\\%" + word.split(separator: ",").joined(separator: ",\\:") + end
+        }.joined(separator: " ")
     }
 
     /// Escapes what roff would interpret: backslashes, two hyphens, and a control character at the start of a line.

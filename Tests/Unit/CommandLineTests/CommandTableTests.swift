@@ -128,8 +128,8 @@ struct CommandTableTests {
         let command = Command<String>(
             name: "go", summary: "go",
             details: [".a is a file. Use --level or a\\b.", "'x' is a word.", "", "Another one."],
-            options: [Self.level],
-            operands: [.optional("ID")], examples: ["go --level 1"]
+            options: [Self.level], operands: [.optional("ID")],
+            json: ["{\"level_now\",", "\"to\",\"at\"}; to is a level."], examples: ["go --level 1"]
         ) { _ throws(CommandLineError) in "" }
         let page = Self.table([command]).manualPage(date: "November 20, 2026")
         #expect(page.contains("\n.Dd November 20, 2026\n.Dt SAMPLE 1\n"))
@@ -138,6 +138,9 @@ struct CommandTableTests {
                 "\n.It Cm go Op Ar ID\n\\&.a is a file.\nUse \\-\\-level or a\\eb. 'x' is a word.\n.Pp\nAnother one.\n")
         )
         #expect(page.contains("\n.Bl -tag -width Ds\n.It Fl -level Ar N\nHow bright.\n.El\n"))
+        #expect(
+            page.contains(
+                "\n.Fl -json :\n.Bd -ragged -compact\n\\%{\"level_now\", \\%\"to\",\\:\"at\"}; to is a level.\n.Ed\n"))
         #expect(page.contains("\n.Dl sample go \\-\\-level 1\n"))
         #expect(page.contains("\n.Sh FILES\n"))
     }
