@@ -72,6 +72,8 @@ function drawPages() {
 
 function update() {
   isScheduled = false;
+  // Without a session there is nothing to draw, also when a tab in the background is shown again.
+  if (!connection.session) return;
   attempt(drawHeader);
   // Of a page in the background, only the title is visible. The rest is drawn when it is shown.
   if (document.hidden) return;
@@ -101,12 +103,16 @@ function drawHeader() {
   replace(document.getElementById("totals"), JSON.stringify([parts, shownBridges]), () => [
     ...listed(parts), ...(parts.length > 0 && shownBridges.length > 0 ? [" \u2013 "] : []), ...listed(shownBridges)]);
   document.title = [stale ? "not connected" : model.isReady ? states.join(", ") : "", shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
-  // A screen reader reads the problem once, and not its age.
-  setText(document.getElementById("problem"), stale?.problem ?? "");
-  setText(document.getElementById("age"), stale?.rest ?? "");
-  document.getElementById("alert").hidden = !stale;
+  showProblem(stale?.problem ?? "", stale?.rest);
   main.classList.toggle("old", stale !== null);
   drawNotices(stale ? [] : model.notices());
+}
+
+// A screen reader reads the problem once, and not its age.
+function showProblem(problem, rest = "") {
+  setText(document.getElementById("problem"), problem);
+  setText(document.getElementById("age"), rest);
+  document.getElementById("alert").hidden = !problem;
 }
 
 // Texts with commas between them, which are not broken inside.
@@ -123,18 +129,24 @@ function drawNotices(notices) {
 
 // MARK: Login
 
-function showLogin(answer) {
+// Ends the session in this tab, and removes everything that belongs to it.
+function endSession() {
+  connection.forget();
   shown?.close?.();
-  shown = {page: {title: "Log in"}};
-  connection.session = null;
-  connection.report();
-  replace(document.getElementById("pages"), "", () => []);
+  shown = null;
+  main.replaceChildren();
+  main.classList.remove("old");
+  for (const id of ["pages", "totals"]) replace(document.getElementById(id), "", () => []);
   drawNotices([]);
   document.getElementById("user").replaceChildren();
-  main.classList.remove("old");
+  document.querySelector("dialog")?.remove();
+  document.title = "jacquard";
+  showProblem("");
+}
+
+function showLogin(answer) {
+  endSession();
   document.title = "Log in \u2013 jacquard";
-  replace(document.getElementById("totals"), "", () => []);
-  document.getElementById("alert").hidden = true;
   if (answer.login === "password") return showPasswordForm(answer.text);
   const text = answer.login === "failed" ? answer.text : "This page needs a one-time link.";
   main.replaceChildren(make("h1", {}, "Log in"), make("p", {}, text),
@@ -165,6 +177,7 @@ function begin() {
   const name = user ? `${user} (${role})` : "";
   const out = button("Log out", async () => { await connection.logout(); showLogin({login: user ? "password" : "link"}); });
   document.getElementById("user").replaceChildren(name, ...(user ? [out] : []));
+  shown?.close?.();
   shown = null;
   show();
 }
@@ -183,7 +196,8 @@ async function start() {
 connection.onChange = schedule;
 connection.onMessage = change => shown?.message?.(change);
 connection.onSession = answer => (answer.login ? showLogin(answer) : begin());
-connection.onSessionLost = () => { connection.session = null; connection.report(); retry(); };
+// It is reported several times: by the stream, and by each command.
+connection.onSessionLost = () => { if (connection.session) { endSession(); retry(); } };
 window.addEventListener("hashchange", () => (location.hash.startsWith("#key=") ? start() : show()));
 document.getElementById("skip").addEventListener("click", event => { event.preventDefault(); main.focus(); });
 // Ages such as "20 s ago".
@@ -199,8 +213,7 @@ window.addEventListener("pageshow", event => { if (event.persisted) connection.r
 
 function retry() {
   start().catch(() => {
-    setText(document.getElementById("problem"), "The page's server does not answer. Trying again.");
-    document.getElementById("alert").hidden = false;
+    showProblem("The page's server does not answer. Trying again.");
     setTimeout(retry, 2000);
   });
 }

@@ -13,6 +13,7 @@ export class Connection {
   constructor(model) {
     this.model = model;
     this.session = null;
+    this.isForgotten = false;
     // Sends a message to the hub; null before the first session.
     this.tell = null;
     this.touch = null;
@@ -43,13 +44,24 @@ export class Connection {
     this.model.base = session.base;
     if (!this.tell) this.join();
     if (isNew) this.tell({renew: true});
+    else if (this.isForgotten) this.tell({again: true});
+    this.isForgotten = false;
     this.report();
     return session;
   }
 
+  // Forgets the session with everything that was received in it.
+  forget() {
+    if (this.session) this.isForgotten = true;
+    this.session = null;
+    this.touch = null;
+    this.model.forget();
+    this.report();
+  }
+
   async logout() {
     await answered("logout", post({}, this.headers()));
-    this.session = null;
+    this.forget();
     this.tell({ended: true});
   }
 
@@ -102,6 +114,8 @@ export class Connection {
   leave() { this.tell?.({left: true}); }
 
   receive({name, value}) {
+    // A page without a session only hears of the next login.
+    if (!this.session && name !== "renew") return;
     const model = this.model, hadFew = model.tags.size <= manyTags;
     const list = value => (typeof value === "string" ? JSON.parse(value) : value);
     switch (name) {
@@ -178,6 +192,7 @@ export class Connection {
 
   // Sends a command. Resolves to {ok, text, data}. `sent` is called when the server has it, and `accepted` when the bridge has it.
   async send(topic, payload, {sent, accepted, timeout = 15000} = {}) {
+    if (!this.session) return {ok: false, text: "error: not sent, you are not logged in"};
     const begin = performance.now();
     const command = {topic: `${this.model.base}/${topic}`, payload};
     let response, body;

@@ -19,7 +19,8 @@ export function isEndOfTag({topic, payload, retained}) {
   return retained && payload === "" && /\/tag\/[^/]+\/info$/.test(topic);
 }
 
-// A page posts {isShown, touch}, {renew: true} after a login, {left: true}, {ended: true} and {read: number}. It receives {name, value}.
+// A page posts {isShown, touch}, {renew: true} after a login, {again: true} if it has forgotten everything, {left: true}, {ended: true} and
+// {read: number}. It receives {name, value}.
 export class Hub {
   constructor() {
     this.pages = new Set();
@@ -54,6 +55,7 @@ export class Hub {
     if (message.left) this.pages.delete(page);
     if (message.ended) this.end();
     if (message.renew) return this.renew(page);
+    if (message.again) return this.sendState(page);
     if (message.read) {
       page.unread -= message.read;
       if (page.isBehind && page.unread <= 0) this.sendState(page);

@@ -21,9 +21,7 @@ export class Model {
     this.logChanges = 0;
     this.advertisements = new Map();
     this.gestures = new Map();
-    this.broker = {connected: false, since_ms: Date.now(), heard_ms: Date.now(), text: ""};
-    // When the page was shown and when it has last heard from the server, by the browser's clock, and whether the stream is broken.
-    this.server = {shown: Date.now(), heard: null, isLost: false};
+    this.hearAgain();
     // What the browser's clock lacks.
     this.offset = 0;
     this.changedTags = new Set();
@@ -42,6 +40,21 @@ export class Model {
     this.log = [];
     this.gestures.clear();
     this.isReady = false;
+  }
+
+  // Forgets everything, as after the end of a session.
+  forget() {
+    this.reset();
+    this.advertisements.clear();
+    this.changedTags.clear();
+    this.removals.clear();
+    this.hearAgain();
+  }
+
+  hearAgain() {
+    this.broker = {connected: false, since_ms: Date.now(), heard_ms: Date.now(), text: ""};
+    // When the page was shown and when it has last heard from the server, by the browser's clock, and whether the stream is broken.
+    this.server = {shown: Date.now(), heard: null, isLost: false};
   }
 
   // MARK: Ages
