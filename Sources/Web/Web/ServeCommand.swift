@@ -156,8 +156,9 @@ private struct Plan: Sendable {
         }
         let boot = String(UInt32.random(in: .min ... .max), radix: 16)
         return PageServer(
-            rules: rules, users: users, isEncrypted: tls != nil || settings.isBehindProxy, base: broker.mqtt.baseTopic,
-            boot: boot, version: Version.current, hasMetrics: settings.hasMetrics, at: .now)
+            rules: rules, users: users, isEncrypted: tls != nil || settings.isBehindProxy, port: socket.port,
+            base: broker.mqtt.baseTopic, boot: boot, version: Version.current, hasMetrics: settings.hasMetrics, at: .now
+        )
     }
 
     private var server: HTTPServerConfiguration {

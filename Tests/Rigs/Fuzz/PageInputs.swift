@@ -36,11 +36,12 @@ private struct PageScene {
         rules.isBehindProxy = isBehindProxy
         let users = Role.allCases.map { PageServer.User(name: $0.rawValue, hash: "x", role: $0) }
         page = PageServer(
-            rules: rules, users: authentication == .users ? users : [], isEncrypted: false, base: "jacquard",
-            boot: "b1", version: "1", hasMetrics: true, at: now)
+            rules: rules, users: authentication == .users ? users : [], isEncrypted: false, port: 8377,
+            base: "jacquard", boot: "b1", version: "1", hasMetrics: true, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
         for role in Role.allCases {
-            let login = PageServer.Login(user: role.rawValue, role: role, address: "::1", isKnown: true)
+            let login = PageServer.Login(
+                user: role.rawValue, role: role, address: "::1", cookie: "jacquard2mqtt-8377", isKnown: true)
             var issued: [String] = []
             let response = page.loginChecked(
                 login, true,
@@ -62,7 +63,7 @@ private struct PageScene {
             "host": Self.host, "origin": "http://\(Self.host)", "content-type": "application/json", "x-token": token,
             "x-ingress-path": "/api/hassio_ingress/x",
         ]
-        if let cookie { headers["cookie"] = "jacquard2mqtt=\(cookie)" }
+        if let cookie { headers["cookie"] = "jacquard2mqtt-8377=\(cookie)" }
         let changed = [
             "cookie", "origin", "host", "x-token", "x-ingress-path", "x-forwarded-for", "x-forwarded-host",
             "last-event-id",
@@ -89,7 +90,7 @@ private struct PageScene {
     }
 
     private func check(_ action: PageServer.Action, _ request: HTTPRequest) {
-        let sent = RequestHeaders.cookie(PageServer.cookie, in: request.headers["cookie"])
+        let sent = page.secret(of: request)
         let role = sent.flatMap { secrets[$0] }
         switch action {
         case .respond(let response), .endSession(_, let response): check(response)

@@ -97,7 +97,7 @@ def commands(run, port, clients):
     for _ in range(60):
         clients["automation"].request("POST", "/publish", LED)
         with socket.create_connection(("127.0.0.1", port), timeout=15) as reader:
-            reader.sendall(("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: %s\r\n\r\n" % clients["viewer"].cookie).encode())
+            reader.sendall(("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: %s\r\n\r\n" % (clients["viewer"].port, clients["viewer"].cookie)).encode())
 
 
 def endurance(run):

@@ -70,8 +70,8 @@ def with_session(clients, port):
         ("no cookie: events", nobody, "GET", "/events", None, {}),
         ("no cookie: charts", nobody, "GET", "/history?tag=0001", None, {}),
         ("no cookie: a command", nobody, "POST", "/publish", LED, {}),
-        ("an invented cookie", nobody, "GET", "/session", None, {"Cookie": "jacquard2mqtt=" + "0" * 64}),
-        ("two cookies of the page's name", admin, "GET", "/session", None, {"Cookie": admin.cookie + "; jacquard2mqtt=x"}),
+        ("an invented cookie", nobody, "GET", "/session", None, {"Cookie": "jacquard2mqtt-%d=" % admin.port + "0" * 64}),
+        ("two cookies of the page's name", admin, "GET", "/session", None, {"Cookie": admin.cookie + "; jacquard2mqtt-%d=x" % admin.port}),
         ("a command without the token", admin, "POST", "/publish", LED, {"X-Token": None}),
         ("a command with another session's token", admin, "POST", "/publish", LED, {"X-Token": viewer.token}),
         ("a command without an origin", admin, "POST", "/publish", LED, {"Origin": None}),
@@ -292,7 +292,7 @@ def waiting_readers(run, clients, port):
             readers = []
             for _ in range(20):
                 reader = stack.enter_context(socket.create_connection(("127.0.0.1", port), 15))
-                reader.sendall(("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: %s\r\n\r\n" % clients["viewer"].cookie).encode())
+                reader.sendall(("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: %s\r\n\r\n" % (clients["viewer"].port, clients["viewer"].cookie)).encode())
                 readers.append(reader)
             watch = Stopwatch()
             statuses = [reader.recv(4096).split(b" ")[1] for reader in readers[:12]]

@@ -1,12 +1,13 @@
-"""Sessions of a browser: one that has ended leaves nothing on the screen."""
+"""Sessions of a browser: one that has ended leaves nothing on the screen, and several pages of a host keep theirs."""
 
 from __future__ import annotations
 
 import json
 
+from ports import take_port
 from programs import wait_for
 from stage import Client, require
-from truth import login, other_tab, tab, title
+from truth import Relay, login, other_tab, tab, title
 
 # What the page shows after a moment that is longer than its patience with a silent server.
 LATER = """const [done] = arguments;
@@ -49,4 +50,27 @@ def hidden_end(run):
         browser.close()
 
 
-CASES = [hidden_end]
+def ports(run):
+    """Pages on two ports of a host, and a page on two forwarded ports, keep their sessions."""
+    stage, browser, port = run.stage, run.driver.browser(), take_port()
+    other = stage.start_web("", port)
+    relays = [Relay(port), Relay(port)]
+    try:
+        links = {stage.web_port: (run.web, stage.web_port), port: (other, port)}
+        links.update({relay.port: (other, port) for relay in relays})
+        for shown, (page, own) in links.items():
+            browser.open(stage.link(page).replace(":%d/" % own, ":%d/" % shown))
+            browser.wait_for("attic ok")
+        for shown in links:
+            browser.open("http://127.0.0.1:%d/" % shown)
+            browser.wait_for("attic ok")
+        names = {each["name"] for each in browser.call("GET", "/cookie")}
+        require(len(names) == len(links), "cookies: %s" % names)
+    finally:
+        browser.close()
+        for relay in relays:
+            relay.stop()
+        other.stop()
+
+
+CASES = [hidden_end, ports]

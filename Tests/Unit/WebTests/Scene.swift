@@ -23,9 +23,8 @@ struct Scene {
             PageServer.User(name: role.rawValue, hash: "hash of \(role.rawValue)", role: role)
         }
         page = PageServer(
-            rules: rules, users: authentication == .users ? users : [], isEncrypted: false, base: "jacquard",
-            boot: "b1",
-            version: "0.1.0", hasMetrics: hasMetrics, at: now)
+            rules: rules, users: authentication == .users ? users : [], isEncrypted: false, port: 8377,
+            base: "jacquard", boot: "b1", version: "0.1.0", hasMetrics: hasMetrics, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
     }
 

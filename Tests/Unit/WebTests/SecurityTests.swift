@@ -21,7 +21,7 @@ struct SecurityTests {
         #expect(scene.answer(.get("/history", ["tag": "003R"])) == "401 no_session")
         #expect(scene.answer(.publish(Self.led, [:])) == "401 no_session")
         #expect(scene.answer(.post("/logout", body: [])) == "401 no_session")
-        #expect(scene.answer(.get("/events", [:], ["cookie": "jacquard2mqtt=secret-1"])) == "401 no_session")
+        #expect(scene.answer(.get("/events", [:], ["cookie": "jacquard2mqtt-8377=secret-1"])) == "401 no_session")
         #expect(scene.answer(.get("/../etc/passwd")) == "404 not_found")
         #expect(scene.answer(.get("/publish")) == "404 not_found")
     }
@@ -322,7 +322,7 @@ struct SecurityTests {
         var scene = Scene()
         let answer = scene.login("admin")
         let response = try #require(answer)
-        #expect(response["Set-Cookie"] == "jacquard2mqtt=secret-1; HttpOnly; SameSite=Strict; Max-Age=43200")
+        #expect(response["Set-Cookie"] == "jacquard2mqtt-8377=secret-1; HttpOnly; SameSite=Strict; Max-Age=43200")
         #expect(response["Cache-Control"] == "no-store")
     }
 
@@ -337,6 +337,48 @@ struct SecurityTests {
         #expect(scene.answer(.get("/session", [:], second)) == "200")
         scene.wait(.seconds(1))
         #expect(scene.answer(.get("/session", [:], second)) == "401 no_session")
+    }
+
+    private static let cookies: [(headers: [String: String], peer: String, name: String)] = [
+        (["host": "127.0.0.1:8377"], "127.0.0.1", "jacquard2mqtt-8377"),
+        (["host": "[::1]:8377"], "::1", "jacquard2mqtt-8377"),
+        (["host": "localhost"], "127.0.0.1", "jacquard2mqtt-8377"),
+        (["host": "[::1]"], "::1", "jacquard2mqtt-8377"),
+        (["host": "localhost:9001"], "127.0.0.1", "jacquard2mqtt-8377-9001"),
+        (["host": "[::1]:9002"], "::1", "jacquard2mqtt-8377-9002"),
+        (["host": "localhost:99999"], "127.0.0.1", "jacquard2mqtt-8377"),
+        (["host": "localhost:+1"], "127.0.0.1", "jacquard2mqtt-8377"),
+        (["host": "localhost:90 01"], "127.0.0.1", "jacquard2mqtt-8377"),
+        ([:], "127.0.0.1", "jacquard2mqtt-8377"),
+        // Only a proxy knows another address than `Host`.
+        (["host": "localhost:8377", "x-forwarded-host": "home:8443"], "127.0.0.1", "jacquard2mqtt-8377-8443"),
+        (["host": "localhost:8377", "x-forwarded-host": "home"], "127.0.0.1", "jacquard2mqtt-8377"),
+        (["host": "192.0.2.7:9001", "x-forwarded-host": "home:8443"], "198.51.100.1", "jacquard2mqtt-8377-9001"),
+    ]
+
+    @Test("the cookie has the port of the page, and that of the browser if it is another one", arguments: cookies)
+    func cookieName(headers: [String: String], peer: String, name: String) {
+        let scene = Scene { $0.isBehindProxy = true }
+        #expect(scene.page.cookieName(of: HTTPRequest(method: "GET", path: "/", headers: headers, peer: peer)) == name)
+    }
+
+    @Test("two addresses of a page in one browser have a session each")
+    func twoPorts() {
+        var scene = Scene()
+        func login(_ port: Int) -> String {
+            let host = "localhost:\(port)"
+            let body = Array(#"{"user":"admin","password":"x"}"#.utf8)
+            let request = HTTPRequest.post("/login", body: body, ["host": host, "origin": "http://\(host)"])
+            guard case .checkPassword(let login, _, _) = scene.handle(request) else { return "" }
+            let response = scene.page.loginChecked(login, true, random: { "secret of \(port)" }, at: scene.now)
+            return response["Set-Cookie"].map { String($0.prefix { $0 != ";" }) } ?? ""
+        }
+        let both = [login(9001), login(9002)].joined(separator: "; ")
+        #expect(both == "jacquard2mqtt-8377-9001=secret of 9001; jacquard2mqtt-8377-9002=secret of 9002")
+        for port in [9001, 9002] {
+            #expect(scene.answer(.get("/session", [:], ["host": "localhost:\(port)", "cookie": both])) == "200")
+        }
+        #expect(scene.answer(.get("/session", [:], ["host": "localhost:9003", "cookie": both])) == "401 no_session")
     }
 
     @Test("there are at most 256 sessions, and a user with many loses his own")

@@ -55,6 +55,13 @@ struct AccessRules: Hashable, Sendable {
         return own.contains { $0?.lowercased() == host }
     }
 
+    /// The port of the page's address in the browser; nil for the usual port of the protocol. A proxy may have replaced `Host`.
+    func port(_ headers: [String: String], from peer: String) -> UInt16? {
+        let isForwarded = isProxy(peer) || authentication == .ingress
+        return RequestHeaders.port(
+            ofHost: isForwarded ? headers["x-forwarded-host"] ?? headers["host"] : headers["host"])
+    }
+
     /// Returns whether a peer can be the reverse proxy: it is on this host or in a private network. Other peers could send any
     /// address in `X-Forwarded-For`.
     func isProxy(_ peer: String) -> Bool { isBehindProxy && PeerAddress.isPrivate(peer) }

@@ -34,6 +34,16 @@ enum RequestHeaders {
             }
     }
 
+    /// The port in the value of a `Host` header such as `host:8377` or `[::1]:8377`; nil without one.
+    static func port(ofHost host: String?) -> UInt16? {
+        guard let host, isHost(host), let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let name = host.utf8[..<colon], port = host.utf8[host.utf8.index(after: colon)...]
+        // The address of IPv6 has colons of its own, and is in brackets.
+        guard !name.contains(UInt8(ascii: ":")) || name.last == UInt8(ascii: "]"), port.allSatisfy(ASCII.isDigit)
+        else { return nil }
+        return UInt16(String(Substring(port)))
+    }
+
     /// Whether a text is a path prefix as the Home Assistant supervisor sends it in `X-Ingress-Path`.
     static func isIngressPath(_ text: String) -> Bool {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count <= 256 else { return false }

@@ -22,8 +22,7 @@ extension PageServer {
     /// Handles a request for metrics: checks who reads, then asks the bridge.
     mutating func metrics(_ request: HTTPRequest, at now: Moment) -> Action {
         let reading = MetricsReading(request)
-        let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
-        if let secret, let session = sessions.session(secret, at: now.instant) {
+        if let secret = secret(of: request), let session = sessions.session(secret, at: now.instant) {
             return read(reading, session.role, of: session.owner)
         }
         switch rules.authentication {
@@ -45,7 +44,7 @@ extension PageServer {
         // Before the verified passwords, so that a locked user learns nothing about a password.
         if let refusal = locked(credentials.user, at: address, now) { return .respond(refusal) }
         if let user, verified.contains(credentials) { return read(reading, user.role, of: user.name) }
-        let login = began(credentials.user, user, from: address, at: now)
+        let login = began(credentials.user, user, by: request, at: now)
         return .checkReader(login, credentials, hash: user?.hash ?? Self.unknownUser, reading)
     }
 

@@ -56,6 +56,8 @@ struct PageServer {
         let user: String
         let role: Role
         let address: String
+        /// The name of the session's cookie.
+        let cookie: String
         /// Whether there is such a user. The password is checked in any case, so that the duration does not reveal it.
         let isKnown: Bool
     }
@@ -72,7 +74,7 @@ struct PageServer {
         let touch: Set<String>
     }
 
-    /// The name of the session's cookie.
+    /// The beginning of the name of the session's cookie, see ``cookieName(of:)``.
     static let cookie = "jacquard2mqtt"
     /// The header of the session's token.
     static let tokenHeader = "x-token"
@@ -82,6 +84,8 @@ struct PageServer {
     let rules: AccessRules
     let users: [User]
     let isEncrypted: Bool
+    /// The port on which the page listens.
+    let port: UInt16
     let version: String
     /// Whether the page has `metrics`.
     let hasMetrics: Bool
@@ -99,12 +103,13 @@ struct PageServer {
     private var commands = 0
 
     init(
-        rules: AccessRules, users: [User], isEncrypted: Bool, base: String, boot: String, version: String,
-        hasMetrics: Bool = false, at now: Moment
+        rules: AccessRules, users: [User], isEncrypted: Bool, port: UInt16, base: String, boot: String,
+        version: String, hasMetrics: Bool = false, at now: Moment
     ) {
         self.rules = rules
         self.users = users
         self.isEncrypted = isEncrypted
+        self.port = port
         self.version = version
         self.hasMetrics = hasMetrics
         scrapes = MetricsScrapes(boot: boot)
@@ -140,7 +145,7 @@ struct PageServer {
             return .respond(.error(415, "unsupported_type", "The body must be application/json."))
         }
         if request.path == "/login" { return login(request, at: now, random: random) }
-        let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
+        let secret = secret(of: request)
         guard let secret, let session = sessions.session(secret, at: now.instant) else {
             return .respond(Self.noSession)
         }
@@ -151,7 +156,7 @@ struct PageServer {
         if request.path == "/logout" {
             sessions.end(secret)
             var response = HTTPResponse.json(200, [:])
-            response.headers.append(("Set-Cookie", cookie("", lifetime: 0)))
+            response.headers.append(("Set-Cookie", cookie(cookieName(of: request), "", lifetime: 0)))
             return .endSession(secret: secret, response)
         }
         return publish(request, secret, session, at: now)
@@ -174,7 +179,7 @@ struct PageServer {
         guard ["/session", "/events", "/history"].contains(request.path) else {
             return .respond(.error(404, "not_found", "There is no such page."))
         }
-        let secret = RequestHeaders.cookie(Self.cookie, in: request.headers["cookie"])
+        let secret = secret(of: request)
         guard let secret, let session = sessions.session(secret, at: now.instant) else {
             return .respond(request.path == "/session" ? withoutSession : Self.noSession)
         }
@@ -229,28 +234,34 @@ struct PageServer {
         switch rules.authentication {
         case .ingress:
             let owner = RequestHeaders.remoteUser(request.headers)
-            return .respond(begin(user: "", of: owner, .admin, random: random, at: now))
+            let cookie = cookieName(of: request)
+            return .respond(begin(user: "", of: owner, .admin, cookie: cookie, random: random, at: now))
         case .users:
             guard let name = body["user"]?.string, let password = body["password"]?.string, name.utf8.count <= 64,
                 password.utf8.count <= PasswordHash.longestPassword
             else { return .respond(.error(400, "invalid_argument", "user and password are needed.")) }
             if let refusal = locked(name, at: address, now) { return .respond(refusal) }
             let user = users.first { $0.name.utf8.elementsEqual(name.utf8) }
-            let login = began(name, user, from: address, at: now)
+            let login = began(name, user, by: request, at: now)
             return .checkPassword(login, password: password, hash: user?.hash ?? Self.unknownUser)
         case .link:
             guard let key = body["key"]?.string, key.utf8.count <= 128 else {
                 return .respond(.error(400, "invalid_argument", "Open the link of \"jacquard2mqtt-web open\"."))
             }
             // Wrong keys never lock: a right one cannot be guessed.
-            return .checkKey(Login(user: "", role: .admin, address: address, isKnown: true), key: key)
+            let cookie = cookieName(of: request)
+            return .checkKey(
+                Login(user: "", role: .admin, address: address, cookie: cookie, isKnown: true), key: key)
         }
     }
 
     /// Counts an attempt to log in, whose password is to be checked.
-    mutating func began(_ name: String, _ user: User?, from address: String, at now: Moment) -> Login {
+    mutating func began(_ name: String, _ user: User?, by request: HTTPRequest, at now: Moment) -> Login {
+        let address = rules.address(peer: request.peer, headers: request.headers)
         attempts.began(name, at: address, now.instant)
-        return Login(user: name, role: user?.role ?? .viewer, address: address, isKnown: user != nil)
+        return Login(
+            user: name, role: user?.role ?? .viewer, address: address, cookie: cookieName(of: request),
+            isKnown: user != nil)
     }
 
     /// Handles a right password.
@@ -274,7 +285,7 @@ struct PageServer {
                 ? wrongKey(login, at: now) : .error(401, "wrong_login", "The name or the password is wrong.")
         }
         succeeded(login)
-        return begin(user: login.user, login.role, random: random, at: now)
+        return begin(user: login.user, login.role, cookie: login.cookie, random: random, at: now)
     }
 
     /// The response to a wrong key. They are counted, so that those of a loop are not logged.
@@ -285,18 +296,34 @@ struct PageServer {
     }
 
     private mutating func begin(
-        user: String, of owner: String? = nil, _ role: Role, random: () -> String, at now: Moment
+        user: String, of owner: String? = nil, _ role: Role, cookie name: String, random: () -> String, at now: Moment
     ) -> HTTPResponse {
         let secret = random()
         let session = sessions.begin(user, of: owner, role, secret: secret, token: random(), at: now.instant)
         var response = HTTPResponse.json(200, description(of: session))
-        response.headers.append(("Set-Cookie", cookie(secret, lifetime: Sessions.lifetime.components.seconds)))
+        response.headers.append(("Set-Cookie", cookie(name, secret, lifetime: Sessions.lifetime.components.seconds)))
         return response
     }
 
     /// Without `Path`, a browser binds a cookie to the folder of the address that set it: also below a prefix that a proxy removes.
-    private func cookie(_ value: String, lifetime: Int64) -> String {
-        "\(Self.cookie)=\(value); HttpOnly; SameSite=Strict; Max-Age=\(lifetime)" + (isEncrypted ? "; Secure" : "")
+    private func cookie(_ name: String, _ value: String, lifetime: Int64) -> String {
+        "\(name)=\(value); HttpOnly; SameSite=Strict; Max-Age=\(lifetime)" + (isEncrypted ? "; Secure" : "")
+    }
+
+    /// The secret of the session's cookie in a request.
+    func secret(of request: HTTPRequest) -> String? {
+        RequestHeaders.cookie(cookieName(of: request), in: request.headers["cookie"])
+    }
+
+    /// The name of the session's cookie, such as `jacquard2mqtt-8377`.
+    ///
+    /// A browser sends the cookies of a host to all of its ports. The name contains the port on which the page listens, so that two
+    /// pages of a host have two sessions; and the port that the browser uses, if it is another one: with `ssh -L`, two pages on the
+    /// same port of two hosts have the same host name in the browser.
+    func cookieName(of request: HTTPRequest) -> String {
+        let own = "\(Self.cookie)-\(port)"
+        guard let used = rules.port(request.headers, from: request.peer), used != port else { return own }
+        return "\(own)-\(used)"
     }
 
     private static func locked(_ wait: Duration) -> HTTPResponse {
