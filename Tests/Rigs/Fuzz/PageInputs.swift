@@ -39,6 +39,7 @@ private struct PageScene {
             rules: rules, users: authentication == .users ? users : [], isEncrypted: false, port: 8377,
             base: "jacquard", boot: "b1", version: "1", hasMetrics: true, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
+        _ = page.storedReceived()
         for role in Role.allCases {
             let login = PageServer.Login(
                 user: role.rawValue, role: role, address: "::1", cookie: "jacquard2mqtt-8377", isKnown: true)

@@ -53,12 +53,12 @@ def all_online(browser):
 class Page(Program):
     """The page's server, which serves when this returns."""
 
-    def __init__(self, stage, settings, port, program):
+    def __init__(self, stage, settings, port, program, config):
         self.port = port
         self.runtime = os.path.join(stage.folder, "runtime-%d" % port)
         path = stage.write("web-%d.yaml" % port, "port: %d\n%s" % (port, settings))
         super().__init__(stage.folder, "web-%d" % port, [
-            program, "run", "--config", stage.config, "--web", path, "--runtime", self.runtime])
+            program, "run", "--config", config, "--web", path, "--runtime", self.runtime])
 
     def start(self):
         before = self.printed().count(" serving") if self.log.exists() else 0
@@ -99,9 +99,12 @@ class Stage:
             file.write(text)
         return path
 
-    def start_web(self, settings="", port=None, program=None):
-        """Starts the page with lines of web.yaml."""
-        return self.add(Page(self, settings, port or self.web_port, program or self.program("jacquard2mqtt-web")))
+    def start_web(self, settings="", port=None, program=None, broker=None):
+        """Starts the page with lines of web.yaml, and another port of the broker."""
+        config = self.config
+        if broker:
+            config = self.write("broker-%d.yaml" % broker, "instance: attic\nmqtt:\n  host: 127.0.0.1\n  port: %d\n" % broker)
+        return self.add(Page(self, settings, port or self.web_port, program or self.program("jacquard2mqtt-web"), config))
 
     def link(self, page):
         """A one-time link."""
@@ -119,9 +122,9 @@ class Stage:
         news = re.findall(r'"disconnected","tag":"%s"|"channel":"notify","event":"(?:un)?subscribed","tag":"%s"' % (tag, tag), self.simulator.printed())
         return bool(news) and "\"subscribed\"" in news[-1]
 
-    def publish(self, topic, payload, retain=False):
+    def publish(self, topic, payload, retain=False, port=None):
         subprocess.run(
-            ["mosquitto_pub", "-p", str(self.broker.port), "-t", topic, "-m", payload] + (["-r"] if retain else []),
+            ["mosquitto_pub", "-p", str(port or self.broker.port), "-t", topic, "-m", payload] + (["-r"] if retain else []),
             check=True)
 
     def publish_lines(self, topic, lines):

@@ -65,6 +65,15 @@ struct MetricsTests {
         }
     }
 
+    @Test("of a bridge are unknown until the broker has sent its stored messages")
+    func notKnownYet() {
+        var scene = Scene(.link, hasMetrics: true, hasStored: false)
+        #expect(scene.answer(.get("/metrics")) == "503 unavailable")
+        #expect(scene.answer(.get("/metrics", ["bridge": "attic"])) == "503 unavailable")
+        _ = scene.page.storedReceived()
+        #expect(scene.answer(.get("/metrics", ["bridge": "attic"])) == "404 unknown_bridge")
+    }
+
     @Test("are not for a role that may not read bridges")
     func role() {
         var scene = Self.scene()

@@ -13,7 +13,7 @@ struct Scene {
     static let host = "127.0.0.1:8377"
 
     init(
-        _ authentication: Authentication = .users, hasMetrics: Bool = false,
+        _ authentication: Authentication = .users, hasMetrics: Bool = false, hasStored: Bool = true,
         change: (inout AccessRules) -> Void = { _ in }
     ) {
         var rules = AccessRules()
@@ -26,6 +26,7 @@ struct Scene {
             rules: rules, users: authentication == .users ? users : [], isEncrypted: false, port: 8377,
             base: "jacquard", boot: "b1", version: "0.1.0", hasMetrics: hasMetrics, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
+        if hasStored { _ = page.storedReceived() }
     }
 
     /// Moves the time.

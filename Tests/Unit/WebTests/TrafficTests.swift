@@ -246,6 +246,32 @@ struct StreamBeginningTests {
         #expect(parts[4] == "id: b1-101\nevent: ready\ndata: {}\n\n")
     }
 
+    @Test("are ready when the broker has sent its stored messages, once")
+    func ready() {
+        var scene = Scene(hasStored: false)
+        func beginning(after id: EventID? = nil) -> String {
+            parts(
+                scene.page.beginning(
+                    of: .init(secret: "s", owner: "o", role: .admin, after: id, touch: []), at: scene.now),
+                scene.page.mirror
+            ).joined()
+        }
+        _ = scene.page.mirror.received(topic: "jacquard/tag/1/gear", payload: Array("1".utf8))
+        #expect(beginning().contains("tag/1/gear") && !beginning().contains("event: ready"))
+        #expect(beginning(after: EventID("b1-0")).contains("tag/1/gear"))
+        #expect(!beginning(after: EventID("b1-0")).contains("event: resume"))
+        #expect(
+            scene.page.storedReceived().map { String(decoding: $0, as: UTF8.self) }
+                == "id: b1-1\nevent: ready\ndata: {}\n\n")
+        #expect(beginning().hasSuffix("id: b1-1\nevent: ready\ndata: {}\n\n"))
+        #expect(beginning(after: EventID("b1-0")).contains("event: resume"))
+        // What was known before a lost connection is shown meanwhile.
+        _ = scene.page.brokerChanged(isConnected: false, "lost", at: scene.now)
+        _ = scene.page.brokerChanged(isConnected: true, "connected", at: scene.now)
+        #expect(beginning().contains("event: ready"))
+        #expect(scene.page.storedReceived() == nil)
+    }
+
     @Test("contain only what the role may read")
     func roles() {
         var scene = Scene()

@@ -53,7 +53,7 @@ export function eventsPage(root, {model}) {
       return rows.get(event);
     }));
     table.hidden = list.length === 0;
-    setText(empty, list.length === 0 ? "No event yet." : "");
+    setText(empty, list.length === 0 && model.isReady ? "No event yet." : "");
   }
 
   let last;

@@ -1,7 +1,8 @@
 // A column per bridge: its health, adapters, tags and links.
 
-import {make, setText, isolated, replace, attempt} from "./elements.js";
+import {make, isolated, replace, attempt} from "./elements.js";
 import {adapterName, isWrong, span} from "./model.js";
+import {bridgeHelp, helpLine} from "./tags.js";
 
 // The most tags of a bridge that are listed.
 const mostLinks = 12;
@@ -15,7 +16,8 @@ export function fleetPage(root, {model}) {
     const known = [...model.bridges.keys()].filter(name => model.bridges.get(name).state !== undefined).sort();
     const drawn = known.map(name => [name, attempt(() => column(name))]).filter(([, values]) => values);
     const names = drawn.map(([name]) => name), columns = drawn.map(([, values]) => values);
-    setText(count, names.length === 0 ? "No bridge has connected to this broker." : names.length === 1 ? "One bridge." : `${names.length} bridges.`);
+    const help = bridgeHelp(model), text = names.length === 0 ? "" : names.length === 1 ? "One bridge." : `${names.length} bridges.`;
+    replace(count, `${text} ${help.join()}`, () => [...(names.length > 0 ? [`${text} `] : []), ...helpLine(help)]);
     replace(table, JSON.stringify(drawn), () => columns.length === 0 ? [] : [
       make("thead", {}, make("tr", {}, make("th", {scope: "col"}, make("span", {class: "quiet"}, "Bridge")), ...names.map(name => make("th", {scope: "col"}, name, " ", make("a", {href: `#examine/${encodeURIComponent(name)}`, "aria-label": `Examine ${name}`}, "Examine"))))),
       make("tbody", {}, ...columns[0].map(([title], index) => make("tr", {}, make("th", {scope: "row"}, title),

@@ -2,6 +2,7 @@
 
 import {make, setText, isolated, button, resultLine, replace, place} from "./elements.js";
 import {clockTime} from "./model.js";
+import {bridgeHelp, helpLine} from "./tags.js";
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error"];
 const seconds = 300;
@@ -30,8 +31,8 @@ export function logPage(root, {model, connection}) {
   const form = make("form", {class: "bar"}, make("label", {}, "Bridge", bridge), make("label", {}, "Level", level), make("label", {}, "Tag", tag), begin, stop);
   const table = make("table", {class: "stack log"}, make("thead", {}, make("tr", {}, ...["Time", "Level", "Part", "Message"].map(text => make("th", {scope: "col"}, text)))), body);
   const range = make("p", {class: "quiet"});
-  const empty = make("p", {class: "quiet"});
-  root.append(make("h1", {}, "Log"), form, result,
+  const empty = make("p", {class: "quiet"}), without = make("p", {class: "quiet"});
+  root.append(make("h1", {}, "Log"), form, without, result,
     make("div", {class: "bar"}, make("label", {}, "Filter", filter), pause, button("Clear", () => { model.log = []; if (paused) paused = []; draw(); })), range, table, empty);
   form.addEventListener("submit", event => { event.preventDefault(); start(); });
 
@@ -117,6 +118,9 @@ export function logPage(root, {model, connection}) {
       const names = model.onlineBridges();
       replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
       begin.disabled = names.length === 0;
+      const help = bridgeHelp(model);
+      replace(without, help.join(), () => helpLine(help));
+      empty.hidden = names.length === 0;
       if (!hasBegun && model.isReady && names.length > 0) {
         hasBegun = true;
         findRunning();

@@ -2,6 +2,7 @@
 
 import {make, setText, button, resultLine, replace} from "./elements.js";
 import {span} from "./model.js";
+import {bridgeHelp, helpLine} from "./tags.js";
 
 // How long the bridge looks for the tag, in seconds.
 const pairingTime = 60;
@@ -117,7 +118,9 @@ export function pairPage(root, {model, connection}, wanted = "") {
   function drawHeard(isPairing) {
     const list = [...model.advertisements.values()].filter(entry => entry.bridge === chosen() && !entry.known && !tagWith(entry.serial) && model.now() - entry.at < 60000)
       .sort((one, other) => String(one.serial ?? "") < String(other.serial ?? "") ? -1 : 1).slice(0, 20);
-    setText(heardText, list.length > 0 ? "" : !chosen() ? "No bridge is online." : scanning ? "Searching. Unknown tags appear here." : "No unknown tag was received.");
+    const help = bridgeHelp(model);
+    const text = list.length > 0 || !chosen() ? "" : scanning ? "Searching. Unknown tags appear here." : "No unknown tag was received.";
+    replace(heardText, `${help.join()} ${text}`, () => (help.length > 0 ? helpLine(help) : [text]));
     heardTable.hidden = list.length === 0;
     replace(heard, list.map(entry => `${entry.serial} ${near(entry)} ${entry.name} ${isPairing}`).join(), () => list.map(entry => make("tr", {},
       make("td", {class: "mono"}, String(entry.serial ?? entry.address ?? "")), make("td", {}, near(entry)), make("td", {class: "name"}, make("bdi", {}, String(entry.name ?? ""))),
@@ -131,6 +134,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
     const names = model.onlineBridges();
     replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
     bridgeLabel.hidden = names.length < 2;
+    search.hidden = names.length === 0;
     const pairing = current();
     if (!pairing && other && !ended) ended = endOf(other);
     other = pairing && !running ? pairing : null;

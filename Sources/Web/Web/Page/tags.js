@@ -1,10 +1,12 @@
 // All tags: up to eight as cards, more in a table.
 
-import {make, attempt} from "./elements.js";
+import {make, attempt, replace} from "./elements.js";
 import {tagCards} from "./cards.js";
 import {tagTable} from "./table.js";
 
 const mostCards = 8;
+// After how long the page says that it waits for the broker, in milliseconds.
+const quietTime = 1000;
 
 export function tagsPage(root, context) {
   const {model} = context;
@@ -23,9 +25,27 @@ export function tagsPage(root, context) {
       view = (isTable ? tagTable : tagCards)(content, context);
     }
     view.update();
-    empty.replaceChildren(...(model.tags.size === 0 && model.isReady
-      ? ["No tag is known yet. ", ...(context.connection.may("bridge/x/request/pair") ? [make("a", {href: "#pair"}, "Pair one"), "."] : [])] : []));
+    const help = bridgeHelp(model), isEmpty = model.tags.size === 0, isWaiting = !model.isReady && model.isCurrent() && Date.now() - model.server.shown > quietTime;
+    replace(empty, `${isEmpty} ${isWaiting} ${model.isReady} ${help.join()}`, () => {
+      if (!isEmpty) return [];
+      if (!model.isReady) return isWaiting ? ["Waiting for the tags of the broker."] : [];
+      if (help.length > 0) return helpLine(help);
+      return ["No tag is known yet. ", ...(context.connection.may("bridge/x/request/pair") ? [make("a", {href: "#pair"}, "Pair one"), "."] : [])];
+    });
   }
 
   return {update, message: change => attempt(() => view?.message?.(change)), close: () => view?.close()};
+}
+
+// How to start a bridge, if all are known and none is online: a text and a command; empty otherwise.
+export function bridgeHelp(model) {
+  if (!model.isReady || model.onlineBridges().length > 0) return [];
+  const names = [...model.bridges].filter(([, bridge]) => bridge.state !== undefined).map(([name]) => name).sort();
+  const text = names.length === 0 ? "No bridge has connected to this broker. Start one on a host with Bluetooth:"
+    : names.length === 1 ? `The bridge ${names[0]} is offline. Start it on its host:` : `The bridges ${names.join(", ")} are offline. Start one on its host:`;
+  return [text, "sudo systemctl start jacquard2mqtt"];
+}
+
+export function helpLine([text, command]) {
+  return text ? [`${text} `, make("code", {}, command)] : [];
 }

@@ -83,6 +83,9 @@ extension PageServer {
         guard broker.isConnected else {
             return .respond(Self.unavailable("The broker is not connected: \(broker.text)"))
         }
+        guard mirror.isComplete else {
+            return .respond(Self.unavailable("The bridges are not known yet: the broker sends their topics."))
+        }
         guard let name = reading.bridge ?? (bridges.count == 1 ? bridges.keys.first : nil) else {
             guard !bridges.isEmpty else { return .respond(Self.unavailable("The broker knows no bridge.")) }
             return .respond(

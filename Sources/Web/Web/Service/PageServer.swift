@@ -376,6 +376,19 @@ struct PageServer {
         return brokerEvent(at: now)
     }
 
+    /// Handles the end of the stored messages after a connection to the broker.
+    ///
+    /// - Returns: the event for browsers, which wait for it to know all tags and bridges; nil if they had it.
+    mutating func storedReceived() -> [UInt8]? {
+        mirror.storedReceived() ? ready : nil
+    }
+
+    /// The event after the facts and the history: a browser has everything up to its number.
+    private var ready: [UInt8] {
+        StreamText.event(
+            named: "ready", Array("{}".utf8), id: EventID(boot: mirror.boot, number: mirror.lastNumber))
+    }
+
     /// Handles the time at which the broker was last heard; nil if it is not known.
     mutating func brokerHeard(at instant: Instant?) {
         if let instant { broker.heard = max(broker.heard, instant) }
@@ -430,17 +443,14 @@ struct PageServer {
         let first = StreamText.retry + brokerEvent(at: now)
         if let events = mirror.events(after: subscription.after) {
             let missed = events.filter { readable($0.topic) }.map(\.text)
-            return StreamBeginning(
-                first: first, readable: nil, last: missed + [StreamText.event(named: "resume", Array("{}".utf8))])
+            let resume = mirror.isComplete ? [StreamText.event(named: "resume", Array("{}".utf8))] : []
+            return StreamBeginning(first: first, readable: nil, last: missed + resume)
         }
         let history = mirror.recent.filter { readable($0.topic) }.map(\.json)
-        let id = EventID(boot: mirror.boot, number: mirror.lastNumber)
         return StreamBeginning(
             first: first, readable: readable,
-            last: [
-                StreamText.event(named: "history", StreamBeginning.list(history)),
-                StreamText.event(named: "ready", Array("{}".utf8), id: id),
-            ])
+            last: [StreamText.event(named: "history", StreamBeginning.list(history))]
+                + (mirror.isComplete ? [ready] : []))
     }
 }
 

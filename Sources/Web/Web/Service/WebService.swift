@@ -24,6 +24,8 @@ final class WebService {
     private var logins = LoginQueue<WaitingLogin>()
     private var touchTags: Set<String> = []
     private var lastTicket: UInt64 = 0
+    /// The publication whose answer follows the stored messages of the broker; nil after it.
+    private var lastStored: UInt64?
     /// The readers of metrics that wait for a bridge.
     var readers = MetricsReaders()
     private(set) lazy var scraping = LoopTimer { [unowned self] in endScrapes() }
@@ -279,12 +281,16 @@ final class WebService {
                 })
             broadcast(page.brokerChanged(isConnected: true, "connected", at: .now))
             for browser in browsers.values { browser.subscription.touch.forEach(subscribeTouch) }
+            markStored()
             cleaning.arm(after: Self.staleTime)
         case .disconnected(let error, _):
             cleaning.disarm()
+            lastStored = nil
             page.brokerHeard(at: client.lastHeard)
             broadcast(page.brokerChanged(isConnected: false, error.text, at: .now))
         case .message(let message): received(message)
+        case .acknowledged(let ticket, _) where ticket == lastStored: storedReceived()
+        case .rejected(let ticket, _) where ticket == lastStored: storedReceived()
         case .acknowledged, .subscriptionGranted: break
         case .rejected(_, let error): log.warning("the broker rejects a command", [(.error, error.description)])
         case .subscriptionRefused(let filter, _):
@@ -302,7 +308,21 @@ final class WebService {
         if let event { broadcast(event) }
     }
 
+    /// Publishes a message that nobody reads. A broker answers in order: it sends the stored messages of the subscriptions before its
+    /// answer, also if it rejects the message.
+    private func markStored() {
+        let topic = "\(page.mirror.base)/client/web-\(page.mirror.boot)/response"
+        lastStored = publish(topic, []) == nil ? lastTicket : nil
+    }
+
+    private func storedReceived() {
+        lastStored = nil
+        if let ready = page.storedReceived() { broadcast(ready) }
+    }
+
     private func removeStale() {
+        // A broker that has answered nothing until now has nothing stored.
+        storedReceived()
         for event in page.removeStale(at: .now) { broadcast(event) }
     }
 

@@ -56,6 +56,10 @@ struct TopicMirror {
     private var gestures: [String: MirrorEvent] = [:]
     private(set) var factBytes = 0
     private var connection = 0
+    /// Whether the broker has sent all stored messages on the current connection.
+    private var isCurrent = false
+    /// Whether the broker has sent all stored messages once. Until then nothing is known about topics that are missing.
+    private(set) var isComplete = false
     /// The number of facts that were not stored because of ``mirrorBytes``.
     private(set) var omitted = 0
 
@@ -103,6 +107,15 @@ struct TopicMirror {
     /// Handles a new connection to the broker, which sends all retained messages again.
     mutating func connected() {
         connection += 1
+        isCurrent = false
+    }
+
+    /// Handles the end of the stored messages on the current connection.
+    ///
+    /// - Returns: whether it is the first time.
+    mutating func storedReceived() -> Bool {
+        defer { (isCurrent, isComplete) = (true, true) }
+        return !isComplete
     }
 
     /// Handles a received message.
