@@ -48,6 +48,9 @@ static const unsigned char table_js[] = {
 static const unsigned char tag_js[] = {
 #embed "../Web/Page/tag.js"
 };
+static const unsigned char gaps_js[] = {
+#embed "../Web/Page/gaps.js"
+};
 static const unsigned char chart_js[] = {
 #embed "../Web/Page/chart.js"
 };
@@ -85,6 +88,7 @@ static const struct page_file files[] = {
     {"cards.js", cards_js, sizeof cards_js},
     {"table.js", table_js, sizeof table_js},
     {"tag.js", tag_js, sizeof tag_js},
+    {"gaps.js", gaps_js, sizeof gaps_js},
     {"chart.js", chart_js, sizeof chart_js},
     {"pair.js", pair_js, sizeof pair_js},
     {"why.js", why_js, sizeof why_js},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 from programs import wait_for
@@ -10,6 +11,12 @@ from stage import Client, Stream, all_online, require
 from truth import other_tab, tab
 
 CARD = "return [...document.querySelectorAll('.card')].find(card => card.innerText.includes('gone1'))?.innerText.replace(/\\s+/g, ' ') ?? ''"
+
+GAPS = """const [cases, done] = arguments;
+import("./gaps.js").then(({firstGap, lastAbsence}) => done(cases.map(([list, facts]) => {
+  const absence = lastAbsence(list, facts), gap = firstGap(absence ? list.slice(0, absence.newer) : list, absence !== null);
+  return [absence && [absence.from, absence.to, absence.isExact, absence.newer], gap && [gap.count, gap.first, gap.last]];
+})), failure => done(String(failure)));"""
 
 
 def publish(stage, tag, **facts):
@@ -155,4 +162,66 @@ def bridge_clock(run):
     wait_for("the end of the tag", lambda: page.run(CARD) == "")
 
 
-CASES = [forgotten_tag, many_events, removed_bridge, bridge_clock]
+def restarted_bridge(run):
+    """A tag's page says from when to when its bridge was away, and that no number is missing since then."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tag/0001")
+    page.wait_for_script("return document.querySelector('.state .word')?.innerText === 'connected'", "the tag is connected", 60)
+    stage.gesture("0001", "cover")
+    page.wait_for("cover")
+    stage.bridge.kill()
+    page.wait_for("The bridge is away: gestures after ")
+    require("No number is missing" not in page.text(), "nothing is missing without the bridge: %s" % page.text())
+    stage.bridge.start()
+    page.wait_for("attic ok", 30)
+    page.wait_for_script("return document.querySelector('.state .word')?.innerText === 'connected'", "the tag is connected", 60)
+    away = r"The bridge was away from (\S+) to (\S+): gestures of this time are not known\."
+    page.wait_for_script("return /%s/.test(document.body.innerText)" % away, "the time without the bridge")
+    stage.gesture("0001", "double_tap")
+    page.wait_for("double tap")
+    page.wait_for("No number is missing since ")
+    shown = re.search(r"No number is missing since (\S+)\. " + away, page.text())
+    require(shown and shown[1] == shown[3] and shown[2] <= shown[3], "the times: %s" % page.text())
+    page.run("location.reload()")
+    page.wait_for(shown[0])
+
+
+def gaps(run):
+    """What is known of gestures around a start of the bridge, with times that the server has seen and without them."""
+    run.login()
+    run.page.call("POST", "/timeouts", {"script": 20000})
+
+    def gesture(boot, seq, at, **others):
+        return {"boot": boot, "seq": seq, "at": at, "time": iso(at), **others}
+
+    def iso(milliseconds):
+        return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(milliseconds / 1000))
+
+    same = [gesture("b", 3, 30000), gesture("b", 2, 20000)]
+    both = [gesture("b", 1, 30000), gesture("a", 9, 10000), gesture("a", 7, 9000)]
+    seen = {"from_ms": 12000, "to_ms": 15000}
+    cases = [
+        ([], {}, None, None),
+        (same, {"boot": "b"}, None, None),
+        ([same[0], gesture("b", 1, 10000)], {"boot": "b"}, None, [1, 2, 2]),
+        # Behind the start of the bridge nothing is missing; before it, it does not matter.
+        (both, {"boot": "b", "away": seen}, [12000, 15000, True, 1], None),
+        (both, {"boot": "b", "started": iso(14000)}, [10000, 14000, False, 1], None),
+        (both, {"boot": "b", "away": {"from_ms": None, "to_ms": 15000}}, [10000, 15000, False, 1], None),
+        # A time that the server has seen, but another one; and a clock that is an hour fast.
+        (both, {"boot": "b", "away": {"from_ms": 40000, "to_ms": 50000}, "started": iso(3600000)}, [10000, 30000, False, 1], None),
+        ([gesture("b", 3, 30000), both[1]], {"boot": "b", "away": seen}, [12000, 15000, True, 1], [2, 1, 2]),
+        ([gesture("b", 3, 30000, of=[1, 2]), both[1]], {"boot": "b", "away": seen}, [12000, 15000, True, 1], None),
+        # No gesture yet since the bridge is back, and a bridge that is not back.
+        (same, {"boot": "c", "away": {"from_ms": 40000, "to_ms": 50000}}, [40000, 50000, True, 0], None),
+        (same, {"boot": "c"}, [30000, None, False, 0], None),
+        (same, {"boot": "b", "isOffline": True, "away": {"from_ms": 40000, "to_ms": None}}, [40000, None, True, 0], None),
+        (same, {"boot": "b", "isOffline": True}, [30000, None, False, 0], None),
+    ]
+    results = run.page.call("POST", "/execute/async", {"script": GAPS, "args": [[[each[0], each[1]] for each in cases]]})
+    for case, result in zip(cases, results, strict=True):
+        require(result == [case[2], case[3]], "%s: %s" % (case, result))
+
+
+CASES = [forgotten_tag, many_events, removed_bridge, bridge_clock, restarted_bridge, gaps]

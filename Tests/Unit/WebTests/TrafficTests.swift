@@ -190,6 +190,38 @@ struct TopicMirrorTests {
         #expect(gestures?.last == 1)
     }
 
+    @Test("the state of a bridge has the time in which the bridge was last away, as far as it is known")
+    func absences() {
+        var scene = Scene(hasStored: false)
+        func state(_ text: String) -> JSONValue? {
+            scene.wait(.seconds(1))
+            let event = scene.page.received(
+                "bridge/a/state", topic: "jacquard/bridge/a/state", payload: Array(text.utf8), isStored: true,
+                at: scene.now)
+            return event.flatMap { JSONValue(parsing: Array($0.json)) }?["away"]
+        }
+        func away(_ from: Int64?, _ to: Int64?) -> JSONValue {
+            ["from_ms": from.map(JSONValue.integer) ?? .null, "to_ms": to.map(JSONValue.integer) ?? .null]
+        }
+        let start = scene.now.unixMilliseconds
+        #expect(state("offline") == away(nil, nil))
+        _ = scene.page.storedReceived()
+        #expect(state("online") == away(nil, start + 2_000))
+        #expect(state("offline") == away(start + 3_000, nil))
+        #expect(state("online") == away(start + 3_000, start + 4_000))
+        let stored = scene.page.mirror.all.first.flatMap { JSONValue(parsing: $0.json) }
+        #expect(stored?["away"] == away(start + 3_000, start + 4_000))
+        // What the broker had stored is older than its arrival.
+        _ = scene.page.brokerChanged(isConnected: true, "connected", at: scene.now)
+        #expect(state("offline") == away(nil, nil))
+        #expect(state("") == nil)
+        _ = scene.page.storedReceived()
+        #expect(state("online") == nil)
+        let others = scene.page.received(
+            "bridge/a/health", topic: "jacquard/bridge/a/health", payload: Array("1".utf8), at: scene.now)
+        #expect(others.flatMap { JSONValue(parsing: Array($0.json)) }?["away"] == nil)
+    }
+
     @Test("the forecast of a battery and the progress of pairing are facts")
     func otherFacts() {
         for rest in ["tag/1/battery/forecast", "bridge/a/pairing"] { #expect(TopicMirror.isFact(rest[...]), "\(rest)") }

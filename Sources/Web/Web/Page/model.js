@@ -15,6 +15,8 @@ export class Model {
     this.base = "jacquard";
     this.tags = new Map();
     this.bridges = new Map();
+    // When bridges were last away, as far as the server has seen it: {from_ms, to_ms} by name.
+    this.absences = new Map();
     this.events = [];
     this.log = [];
     // How often the log has changed.
@@ -36,6 +38,7 @@ export class Model {
   reset() {
     this.tags.clear();
     this.bridges.clear();
+    this.absences.clear();
     this.events = [];
     this.log = [];
     this.gestures.clear();
@@ -116,7 +119,11 @@ export class Model {
       else if (name === "gesture") this.addGesture(id, value, message);
       if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
     } else {
-      if (name === "state") for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
+      if (name === "state") {
+        for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
+        if (message.away) this.absences.set(id, message.away);
+        else this.absences.delete(id);
+      }
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
       else if (name === "advertisement") this.addAdvertisement(id, value, message);
@@ -267,6 +274,15 @@ export function clockTime(time) {
 export function shortTime(time) {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? "" : shortClock.format(date);
+}
+
+const daytime = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
+
+// The time of day to the second, with the date unless it is today.
+export function dayTime(time, now) {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "an unknown time";
+  return date.toDateString() === new Date(now).toDateString() ? daytime.format(date) : `${date.toLocaleDateString()} ${daytime.format(date)}`;
 }
 
 // Replaces times such as 2026-11-20T10:15:02.114Z in a text by those of this time zone, with the date unless it is today.

@@ -2,8 +2,9 @@
 
 import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
-import {age, batteryText, clockTime, forecastText, presenceText, words} from "./model.js";
+import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
+import {firstGap, lastAbsence} from "./gaps.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
 
@@ -173,7 +174,7 @@ export function tagPage(root, {model, connection, go}, id) {
     if (!newName.value && document.activeElement !== newName && newName.placeholder !== name) newName.placeholder = name;
     setText(nameNote, hasOtherName(tag.info) ? `Shown by its name in the configuration of the bridge ${tag.info.bridge}. The tag's own name is "${tag.info.tag_name}".` : "");
     drawFacts(tag, now, forecast);
-    drawGestures(tag);
+    drawGestures(now);
   }
 
   function drawFacts(tag, now, forecast) {
@@ -189,18 +190,34 @@ export function tagPage(root, {model, connection, go}, id) {
     replace(facts, JSON.stringify(rows), () => rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, isolated(String(value)))]));
   }
 
-  function drawGestures(tag) {
+  function drawGestures(now) {
     const list = (model.gestures.get(id) ?? []).slice(0, 12);
     place(gestureBody, list.map(gesture => {
       if (!gestureRows.has(gesture)) gestureRows.set(gesture, make("tr", {}, make("td", {class: "time"}, clockTime(gesture.at)), make("td", {}, words(gesture.event_type)), make("td", {class: "number"}, String(gesture.seq ?? ""))));
       return gestureRows.get(gesture);
     }));
-    const missing = firstGap(list);
-    if (missing) explain(missing);
-    setText(gap, list.length === 0 ? "No gesture is stored." : missing
-      ? `${missing.count === 1 ? `Number ${missing.last} is` : `${missing.count} numbers before ${missing.last + 1} are`} missing: ${causes.get(missing.key) ?? "the reason is not known"}.`
-      : `No number is missing since ${clockTime(list[list.length - 1].at)}.`);
+    setText(gap, list.length === 0 ? "No gesture is stored." : gapText(list, now));
     gestureBody.parentElement.hidden = list.length === 0;
+  }
+
+  // Which gestures are missing since the bridge was last away, and when that was.
+  function gapText(list, now) {
+    const bridge = model.bridgeOf(id), {boot, started} = model.bridges.get(bridge)?.info ?? {};
+    const absence = lastAbsence(list, {isOffline: model.isBridgeOffline(bridge), away: model.absences.get(bridge), boot, started});
+    const known = absence ? list.slice(0, absence.newer) : list;
+    const missing = firstGap(known, absence !== null), texts = [];
+    if (missing) {
+      explain(missing);
+      const numbers = missing.count === 1 ? `Number ${missing.last} is` : `${missing.count} numbers before ${missing.last + 1} are`;
+      texts.push(`${numbers} missing: ${causes.get(missing.key) ?? "the reason is not known"}.`);
+    } else if (known.length > 0) texts.push(`No number is missing since ${dayTime(absence?.to ?? known.at(-1).at, now)}.`);
+    if (absence) {
+      const [from, to] = [dayTime(absence.from, now), absence.to === null ? "" : dayTime(absence.to, now)];
+      const verb = model.isBridgeOffline(bridge) ? "is" : "was";
+      texts.push(!to ? `The bridge ${verb} away: gestures after ${from} are not known.`
+        : `The bridge was away ${absence.isExact ? `from ${from} to ${to}` : `between ${from} and ${to}`}: gestures of this time are not known.`);
+    }
+    return texts.join(" ");
   }
 
   // Asks the bridge why gestures are missing.
@@ -241,18 +258,6 @@ const lostStages = {
   refused: "refused by the broker", unsendable: "too large for the broker", closing: "lost when the broker closed the connection",
   queued: "the broker does not read", written: "not acknowledged by the broker", waiting: "still waiting",
 };
-
-// The newest numbers that are missing in the list, newest first: {count, first, last, since, until, key}; null if there are none.
-function firstGap(list) {
-  for (let index = 0; index + 1 < list.length; index += 1) {
-    const [newer, older] = [list[index], list[index + 1]];
-    // An exclusive chord replaces its gestures.
-    const missing = newer.seq - older.seq - 1 - (newer.of ?? []).filter(number => number > older.seq).length;
-    if (newer.boot !== older.boot || !(missing > 0)) continue;
-    return {count: missing, first: older.seq + 1, last: newer.seq - 1, since: older.time, until: newer.time, key: `${newer.boot} ${newer.seq}`};
-  }
-  return null;
-}
 
 // Whether the configuration has a name for the tag, which takes precedence over its own.
 function hasOtherName(info) {

@@ -64,7 +64,7 @@ const types = {
   })),
   bridge: new Map(Object.entries({
     state: text, scan: anything, tags: anything,
-    info: object({version: label, bluez: label, mqtt: scalar, started: text}),
+    info: object({version: label, bluez: label, mqtt: scalar, started: text, boot: text}),
     pairing: object({state: text, serial: label, time: text, hint: sentence, error: object({text: sentence})}),
     health: object({
       status: label, problems: list(object({code: label, text: sentence})), rss_kb: number, broker_reconnects: number, dropped: number,

@@ -420,7 +420,7 @@ struct PageServer {
         guard payload.count <= TopicMirror.payloadLimit else { return nil }
         // It is not known when a stored gesture was made.
         if !isStored || TopicMirror.isFact(rest) { history.received(rest, payload, at: now.unixSeconds) }
-        return mirror.received(topic: topic, payload: payload, at: isStored ? nil : now.unixMilliseconds)
+        return mirror.received(topic: topic, payload: payload, at: now.unixMilliseconds, isStored: isStored)
     }
 
     /// Removes the facts that were deleted while the broker was away.

@@ -9,19 +9,33 @@ struct MirroredMessage: Hashable, Sendable {
     let isRetained: Bool
     /// When the message was received, in milliseconds since 1970; nil for a fact, and for a message that the broker had stored.
     var received: Int64?
+    /// Of the state of a bridge: when the bridge was last away.
+    var absence: BridgeAbsence?
 
-    /// `{"payload":"...","retained":true,"topic":"..."}` on one line, with `received_ms` if it is known.
+    /// `{"payload":"...","retained":true,"topic":"..."}` on one line, with `received_ms` and `away` if they are known.
     var json: [UInt8] {
         var document: [String: JSONValue] = [
             "topic": .string(topic), "payload": .string(String(decoding: payload, as: UTF8.self)),
             "retained": .bool(isRetained),
         ]
         document["received_ms"] = received.map(JSONValue.integer)
+        if let absence {
+            document["away"] = [
+                "from_ms": absence.from.map(JSONValue.integer) ?? .null,
+                "to_ms": absence.to.map(JSONValue.integer) ?? .null,
+            ]
+        }
         return JSONText.bytes(of: JSONValue.object(document))
     }
 
     /// Whether the message removes a tag: it deletes the tag's `info`.
     var endsTag: Bool { isRetained && payload.isEmpty && topic.hasSuffix("/info") && topic.contains("/tag/") }
+}
+
+/// A time in which a bridge was away, in milliseconds since 1970. nil: not known, or not over.
+struct BridgeAbsence: Hashable, Sendable {
+    var from: Int64?
+    var to: Int64?
 }
 
 /// The last message of each retained topic below the base topic, and the newest events.
@@ -54,6 +68,8 @@ struct TopicMirror {
     private var events = EventRing(size: ringSize, bytes: ringBytes)
     /// The newest gesture by topic, so that many other events don't replace it.
     private var gestures: [String: MirrorEvent] = [:]
+    /// When bridges were last away, by the topics of their states.
+    private var absences: [String: BridgeAbsence] = [:]
     private(set) var factBytes = 0
     private var connection = 0
     /// Whether the broker has sent all stored messages on the current connection.
@@ -123,9 +139,12 @@ struct TopicMirror {
     /// - Parameters:
     ///   - topic: its topic.
     ///   - payload: its payload.
-    ///   - time: when it was received, in milliseconds since 1970; nil if the broker had stored it.
+    ///   - time: when it was received, in milliseconds since 1970; nil if that is not known.
+    ///   - isStored: whether the broker may have stored it, so that it may be older.
     /// - Returns: the event for browsers; nil for a message of another program, or a fact that has not changed.
-    mutating func received(topic: String, payload: [UInt8], at time: Int64? = nil) -> MirrorEvent? {
+    mutating func received(
+        topic: String, payload: [UInt8], at time: Int64? = nil, isStored: Bool = false
+    ) -> MirrorEvent? {
         guard let rest = TopicPattern.rest(of: topic, below: base), TopicPattern.isOfTagOrBridge(rest),
             payload.count <= Self.payloadLimit
         else { return nil }
@@ -134,14 +153,30 @@ struct TopicMirror {
             let old = facts[topic]
             guard store(topic, payload) else { return nil }
             if old?.payload == payload || (old == nil && payload.isEmpty) { return nil }
+            // A live message can have the flag of a stored one, too. Stored ones come first.
+            if Self.isState(rest) { stateChanged(topic, payload, isFirst: old == nil, at: isCurrent ? time : nil) }
         } else if payload.isEmpty {
             return nil
         }
         let message = MirroredMessage(
-            topic: topic, payload: payload, isRetained: isFact, received: isFact ? nil : time)
+            topic: topic, payload: payload, isRetained: isFact, received: isFact || isStored ? nil : time,
+            absence: absences[topic])
         let event = append(message)
         if !isFact, rest.hasPrefix("tag/"), rest.hasSuffix("/gesture") { keep(event) }
         return event
+    }
+
+    private static func isState(_ rest: Substring) -> Bool { rest.hasPrefix("bridge/") && rest.hasSuffix("/state") }
+
+    /// Handles another state of a bridge, at a time that may not be known.
+    private mutating func stateChanged(_ topic: String, _ payload: [UInt8], isFirst: Bool, at time: Int64?) {
+        if payload.isEmpty {
+            absences[topic] = nil
+        } else if payload != Array("online".utf8) {
+            absences[topic] = BridgeAbsence(from: time)
+        } else if !isFirst {
+            absences[topic]?.to = time
+        }
     }
 
     /// Stores the newest gesture of a tag, of as many tags as have charts.
@@ -206,6 +241,7 @@ struct TopicMirror {
         topics.removeAll { facts[$0]?.connection != connection }
         return stale.map { topic in
             if let fact = facts.removeValue(forKey: topic) { factBytes -= Self.size(topic, fact.payload) }
+            absences[topic] = nil
             return append(MirroredMessage(topic: topic, payload: [], isRetained: true))
         }
     }
@@ -227,7 +263,8 @@ struct TopicMirror {
         }
         for topic in topics[(next ?? 0)...] where isWanted(topic) {
             guard let fact = facts[topic] else { continue }
-            part.append(MirroredMessage(topic: topic, payload: fact.payload, isRetained: true))
+            part.append(
+                MirroredMessage(topic: topic, payload: fact.payload, isRetained: true, absence: absences[topic]))
             bytes += fact.payload.count
             if part.count == StreamBeginning.factsPerPart || bytes > StreamBeginning.bytesPerPart { break }
         }
