@@ -1,10 +1,11 @@
-"""Brokers that are slow or have no bridge: the page does not say that there is no tag before it knows that."""
+"""Brokers that are slow, end or have no bridge: the page does not say that there is no tag before it knows that, and has the user's time."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import queue
+import re
 import socket
 import threading
 import time
@@ -119,4 +120,43 @@ def no_bridge(run):
         broker.stop()
 
 
-CASES = [first_facts, no_bridge]
+def command_time(run):
+    """The time of a command is that from the click to the result on the page, also behind a slow network to the broker."""
+    stage = run.stage
+    network, port = SlowNetwork(stage.broker.port, 0.6), take_port()
+    page, browser = stage.start_web("", port, broker=network.port), run.driver.browser()
+    try:
+        browser.open(stage.link(page))
+        browser.wait_for("0001", 60)
+        run.show("tag/0001", browser)
+        browser.wait_for("connected")
+        browser.click_text("Short")
+        browser.wait_for("ok, answered in")
+        shown = re.search(r"ok, answered in (\S+) (m?s)\b", browser.text())
+        require(shown[2] == "s" and float(shown[1]) >= 1.2, "the time of a command: %s" % shown[0])
+    finally:
+        browser.close()
+        page.stop()
+        network.stop()
+
+
+def full_stops(run):
+    """The sentence about a lost broker ends with one full stop, whatever the cause is."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tags")
+    stage.broker.kill()
+    try:
+        for _ in range(2):
+            page.wait_for("The broker is not connected:")
+            page.wait_for("What you see is at least")
+            text = page.run("return document.getElementById('alert').innerText")
+            require(".." not in text and re.search(r"[^.]\. What you see", text), "the alert: %s" % text)
+            # The next cause is a broker that does not listen.
+            page.wait_for("refused")
+    finally:
+        stage.broker.start()
+    page.wait_for("attic ok", 30)
+
+
+CASES = [first_facts, no_bridge, command_time, full_stops]

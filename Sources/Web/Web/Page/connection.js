@@ -1,6 +1,7 @@
 // The connection to the page's server: the session, what the hub receives, and commands.
 
 import {Hub} from "./hub.js";
+import {exactSpan} from "./model.js";
 
 // How long the server may take to answer, in milliseconds.
 const longestAnswer = 8000;
@@ -238,11 +239,9 @@ function post(body, headers) {
   return {method: "POST", headers: {"Content-Type": "application/json", ...headers}, body: JSON.stringify(body)};
 }
 
+// The time is the user's, with the ways to the bridge and back.
 function describe(result, milliseconds) {
-  if (result.status === "ok") {
-    const took = result.took_ms ?? Math.round(milliseconds);
-    return {ok: true, text: `ok, answered in ${took} ms`, data: result.data};
-  }
+  if (result.status === "ok") return {ok: true, text: `ok, answered in ${exactSpan(milliseconds)}`, data: result.data};
   const error = result.error ?? {};
   const hint = error.hint ? ` (${error.hint})` : "";
   return {ok: false, text: `error: ${error.text ?? error.code ?? "unknown"}${hint}`, code: error.code, data: result.data};

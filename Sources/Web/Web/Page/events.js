@@ -31,7 +31,7 @@ export function eventsPage(root, {model}) {
     if (levels[2] === "event") return {type: "bridge events", from, event: words(value.type), details: [value.id ?? value.serial, value.adapter, value.text].filter(Boolean).join(", ")};
     const command = levels[0] === "tag" ? levels.slice(2, -1).join("/") : levels[3];
     const error = value.error ? value.error.text ?? value.error.code : "";
-    return {type: "results", from, event: `${words(command)}: ${value.status ?? "unknown"}`, details: error || (value.took_ms !== undefined ? `${value.took_ms} ms` : "")};
+    return {type: "results", from, event: `${words(command)}: ${value.status ?? "unknown"}`, details: error || (value.took_ms !== undefined ? `${value.took_ms} ms in the bridge` : "")};
   }
 
   // The page sends these requests itself: their results are on other pages.

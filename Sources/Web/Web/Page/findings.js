@@ -3,7 +3,7 @@
 //
 // A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
 
-import {adapterName, age, connectsOnDemand, isWrong, span, stateText, words} from "./model.js";
+import {adapterName, age, connectsOnDemand, isWrong, sentenceEnd, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
@@ -54,7 +54,7 @@ const causes = {
 
 function sentence(subject, found) {
   const text = `${subject}: ${found.replace(/^not connected: /, "")}`;
-  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+  return sentenceEnd(`${text[0].toUpperCase()}${text.slice(1)}`);
 }
 
 function heading(id, tag, isCurrent, isReached) {

@@ -93,7 +93,7 @@ export class Model {
     const age = this.broker.connected ? Date.now() - heard : this.now() - this.broker.heard_ms;
     const rest = `What you see is at least ${span(age)} old. Reconnecting.`;
     if (!this.isServerHeard(isHidden)) return {problem: "The page's server does not answer.", rest};
-    if (!this.broker.connected) return {problem: "The broker is not connected:", rest: `${this.broker.text}. ${rest}`};
+    if (!this.broker.connected) return {problem: "The broker is not connected:", rest: `${sentenceEnd(this.broker.text)} ${rest}`};
     return null;
   }
 
@@ -255,6 +255,16 @@ export function span(milliseconds) {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
   return `${Math.floor(seconds / 86400)} days`;
+}
+
+// A duration that has been measured, such as "40 ms" or "3.0 s".
+export function exactSpan(milliseconds) {
+  return milliseconds < 999.5 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+// A text that may be a sentence already, as one.
+export function sentenceEnd(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false});

@@ -2,7 +2,7 @@
 
 import {make, setText, isolated, replace, button, resultLine} from "./elements.js";
 import {bridgeDiagnosis, diagnosis} from "./findings.js";
-import {age, localTimes} from "./model.js";
+import {age, localTimes, sentenceEnd} from "./model.js";
 
 // How long an answer of the bridge is shown before it is asked again, in milliseconds.
 const validity = 10000;
@@ -114,8 +114,6 @@ function adviceOf(text, isMain, connection, serial = "") {
   return isMain ? [place ?? "On the bridge's host: ", code, " ", copy] : [isolated(text)];
 }
 
-function sentenceEnd(text) { return /[.!?]$/.test(text) ? text : `${text}.`; }
-
 // A bridge examines itself.
 export function examinePage(root, {model, connection}, name) {
   const heading = make("h1", {}, `Bridge ${name}`);
@@ -135,7 +133,7 @@ export function examinePage(root, {model, connection}, name) {
     const {ok, data, text} = await connection.send(`bridge/${name}/request/doctor`, {}, {timeout: 5000});
     isAsking = false;
     at = model.now();
-    shown = ok ? bridgeDiagnosis(name, data ?? {}) : {conclusion: `The bridge ${name} cannot be examined: ${text}.`, remedies: ["On the bridge's host: jacquard2mqtt doctor"], list: [], others: []};
+    shown = ok ? bridgeDiagnosis(name, data ?? {}) : {conclusion: `The bridge ${name} cannot be examined: ${sentenceEnd(text)}`, remedies: ["On the bridge's host: jacquard2mqtt doctor"], list: [], others: []};
     if (!isClosed) update();
   }
 
