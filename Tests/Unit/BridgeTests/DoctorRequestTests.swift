@@ -269,6 +269,16 @@ struct DoctorRequestTests {
             document["received"]?.remedies.first == "touch or move the tag: it stops advertising after 60 seconds")
     }
 
+    @Test("a tag that is connected without a bond needs none")
+    func unneededBond() throws {
+        let scene = Self.scene(address: "F0:02")
+        #expect(try Self.findings(scene)["bond"]?.verdict == "warning")
+        scene.connect()
+        let bond = try Self.findings(scene)["bond"]
+        #expect(bond?.verdict == "ok" && bond?.found == "not needed: connected without a bond")
+        #expect(bond?.remedies.isEmpty == true)
+    }
+
     @Test("a lost bond, a missing one and an unknown one are different findings")
     func bonds() throws {
         var scene = Self.scene(address: "F0:02")

@@ -178,7 +178,8 @@ extension BridgeFindings {
         return [
             connectedFinding,
             Self.summary(
-                .bond, of: all.map(\.bond), tags.map(\.entry.id), "every tag that is known to BlueZ has a bond",
+                .bond, of: all.map(\.bond), tags.map(\.entry.id),
+                "every tag that is known to BlueZ has a bond, or needs none",
                 remedies: ["jacquard2mqtt pair SERIAL"]),
             Self.summary(
                 .lastError, of: all.map(\.lastError), tags.map(\.entry.id), "no tag has failed to connect",

@@ -114,6 +114,8 @@ struct TagFindings {
         let listed = tag.sighting.address.flatMap { address in bonds.map { $0[address] ?? false } }
         switch listed ?? tag.sighting.isPaired {
         case true?: return Finding(.bond, .ok, "bonded with this host")
+        // A simulated tag, for example.
+        case false? where tag.isConnected: return Finding(.bond, .ok, "not needed: connected without a bond")
         case false?: return Finding(.bond, .warning, "no bond with this host", remedies: remedies)
         case nil: return Finding(.bond, .skipped, "not known: the bridge has not received the tag yet")
         }
