@@ -164,11 +164,13 @@ final class Oracle {
         world.disturbed()
     }
 
-    /// A process has stopped in order, with a broker: each command that it has acknowledged has its result.
+    /// A process has stopped in order, with a broker: each command that it has acknowledged has its result, unless the broker was away for
+    /// too long before.
     func stopped(_ process: BridgeProcess) {
         for id in order {
             guard let command = commands[id], command.results == 0, let first = command.acknowledged.first,
-                command.acknowledged.allSatisfy({ $0.process === process }), world.options.bridges == 1
+                command.acknowledged.allSatisfy({ $0.process === process }), world.options.bridges == 1,
+                !isResultLost(since: first.at)
             else { continue }
             violated("command \(id) was acknowledged at \(first.at - world.started), and has no result after a stop")
         }

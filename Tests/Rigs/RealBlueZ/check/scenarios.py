@@ -196,6 +196,24 @@ def connects_fifteen_tags(guest: Guest) -> None:
         guest.expect_gestures(serial)
 
 
+def takes_a_fleet_over_after_a_crash(guest: Guest) -> None:
+    """The links of a killed bridge are used as they are, all at once: no tag gets a new one."""
+    guest.bridge.kill()
+    mark = len(guest.watch)
+    began = time.monotonic()
+    guest.bridge.start(FLEET)
+    guest.wait_connected(mark, FLEET)
+    print(f"recovered: bridge with {len(FLEET)} tags killed: {time.monotonic() - began:.1f} s", flush=True)
+    for serial in FLEET:
+        if guest.tags.told(mark, serial, "connected"):
+            raise Failure(f"tag {serial} got a new link")
+        guest.expect_gestures(serial)
+        guest.expect_flash(serial)
+        for topic in ("battery", "gear"):
+            if guest.broker.latest(f"jacquard/tag/{serial}/{topic}") == "":
+                raise Failure(f"{topic} of tag {serial} is unknown")
+
+
 def returns_to_work(guest: Guest, mark: int, serials: list[str], fault: str) -> None:
     """Waits until tags are connected again, tells how long that took after a fault, and tries both ways."""
     began = time.monotonic()
@@ -231,4 +249,5 @@ ALL = [
     forgets_a_tag_without_a_trace,
     *radios.ALL,
     connects_fifteen_tags,
+    takes_a_fleet_over_after_a_crash,
 ]
