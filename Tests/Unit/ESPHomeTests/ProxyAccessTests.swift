@@ -152,6 +152,17 @@ struct ProxyAccessTests {
         #expect(BluetoothError(linkError: -2).text == "the link ended, reason -2")
     }
 
+    @Test(
+        "the end of a link has the same words as with BlueZ",
+        arguments: [(0x08, .timeout), (0x13, .remote), (0x15, .remote), (0x16, .local)]
+            as [(Int32, BluetoothError.DisconnectReason)])
+    func ends(reason: Int32, end: BluetoothError.DisconnectReason) {
+        let error = BluetoothError(linkError: reason)
+        #expect(error.code == .connectionFailed)
+        #expect(error.end == end)
+        #expect(error.text == end.text)
+    }
+
     @Test("a write ends with its error, or after 10 s, or with its link")
     func failures() {
         var bench = RadioBench()
