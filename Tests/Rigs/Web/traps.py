@@ -56,7 +56,7 @@ Promise.all([import("./model.js"), import("./tag.js")]).then(([{Model}, {tagPage
 
 
 def long_names(run):
-    """A name of 10 kB takes one line; no word is broken at any width, with cards and with a table."""
+    """A name of 10 kB is shortened; no word is broken at any width, with cards and with a table."""
     page, stage = run.page, run.stage
     run.login()
     run.show("tags")

@@ -106,6 +106,30 @@ function drawHeader() {
   showProblem(stale?.problem ?? "", stale?.rest);
   main.classList.toggle("old", stale !== null);
   drawNotices(stale ? [] : model.notices());
+  tellChanges(stale === null && model.isReady);
+}
+
+// Whether each tag was online.
+const wasOnline = new Map();
+// How long a change can be read, in milliseconds.
+const newsTime = 5000;
+let newsTimer = null;
+
+// A screen reader reads which tags have gone offline or have come back.
+function tellChanges(isKnown) {
+  const changes = {offline: [], online: []};
+  for (const id of model.changedTags) {
+    const before = wasOnline.get(id), isOnline = model.isOnline(id);
+    if (!model.tags.has(id)) { wasOnline.delete(id); continue; }
+    wasOnline.set(id, isOnline);
+    if (before !== undefined && before !== isOnline) changes[isOnline ? "online" : "offline"].push(model.tagName(id) || id);
+  }
+  const texts = Object.entries(changes).filter(([, names]) => names.length > 0)
+    .map(([state, names]) => (names.length > 3 ? `${names.length} tags are ${state}.` : names.map(name => `${name} is ${state}.`).join(" ")));
+  if (!isKnown || texts.length === 0) return;
+  setText(document.getElementById("news"), texts.join(" "));
+  clearTimeout(newsTimer);
+  newsTimer = setTimeout(() => setText(document.getElementById("news"), ""), newsTime);
 }
 
 // A screen reader reads the problem once, and not its age.
@@ -138,6 +162,8 @@ function endSession() {
   main.classList.remove("old");
   for (const id of ["pages", "totals"]) replace(document.getElementById(id), "", () => []);
   drawNotices([]);
+  wasOnline.clear();
+  setText(document.getElementById("news"), "");
   document.getElementById("user").replaceChildren();
   document.querySelector("dialog")?.remove();
   document.title = "jacquard";

@@ -29,7 +29,8 @@ export function pairPage(root, {model, connection}, wanted = "") {
     make("p", {class: "quiet", id: "serial-help"}, "The last four characters before the dash, printed on the tag. The whole number is fine too."));
   const heardText = make("p", {class: "quiet"});
   const heard = make("tbody");
-  const heardTable = make("table", {hidden: true}, make("thead", {}, make("tr", {}, ...["Serial", "Signal", "Name", ""].map(text => make("th", {scope: "col"}, text)))), heard);
+  const heardTable = make("table", {class: "heard", hidden: true}, make("thead", {}, make("tr", {}, ...["Serial", "Signal", "Name"].map(text => make("th", {scope: "col"}, text)),
+    make("th", {scope: "col"}, make("span", {class: "skip"}, "Pair")))), heard);
   const time = make("p");
   const step = make("p", {"aria-live": "polite", role: "status"});
   const after = make("div", {class: "bar"});
