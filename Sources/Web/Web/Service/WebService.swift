@@ -308,7 +308,7 @@ final class WebService {
         if let event { broadcast(event) }
     }
 
-    /// Publishes a message that nobody reads. A broker answers in order: it sends the stored messages of the subscriptions before its
+    /// Publishes a message without a reader. A broker answers in order: it sends the stored messages of the subscriptions before its
     /// answer, also if it rejects the message.
     private func markStored() {
         let topic = "\(page.mirror.base)/client/web-\(page.mirror.boot)/response"
