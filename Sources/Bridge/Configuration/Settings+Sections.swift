@@ -88,6 +88,8 @@ extension Settings {
         public var page: String?
         /// Whether gestures are announced as presses of a button, too.
         public var buttons = false
+        /// Whether the LED of a tag is one of the lights of its area.
+        public var areaLight = false
     }
 
     /// The rows of `home_assistant`.
@@ -132,6 +134,17 @@ extension Settings {
                 "Gestures as presses of a button",
                 """
                 Announces the event Button, too, which has double_tap and cover as presses of a button. Default: no
+                """),
+            ConfigurationKey(
+                "home_assistant.area_light", \.homeAssistant.areaLight, .boolean, .settings,
+                """
+                true: the LED of a tag is one of the lights of its area, so that "all lights on" there switches it. \
+                false: only a command that names the LED does.
+                """
+            ).option(
+                "LED among the lights of its area",
+                """
+                Commands to all lights of an area switch the LEDs of its tags, too. Default: no
                 """),
         ]
     }

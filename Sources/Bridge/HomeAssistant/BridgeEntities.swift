@@ -14,8 +14,11 @@ extension Entity {
                 "connection", "Connection",
                 .binarySensor("state", on: "online", off: "offline", class: "connectivity"),
                 category: .diagnostic, needs: .nothing),
-            // Home Assistant sorts by name: the steps of a pairing have numbers.
-            Entity("scan", "1 Scan", .button("request/scan", press: #"{"duration_s":30}"#), icon: "mdi:radar"),
+            // Home Assistant sorts by name: the steps of a pairing have numbers. They have a category, because Home Assistant
+            // sends a command for a whole area to entities without one.
+            Entity(
+                "scan", "1 Scan", .button("request/scan", press: #"{"duration_s":30}"#), category: .config,
+                icon: "mdi:radar"),
             Entity(
                 "found", "Tags found",
                 .sensor(
@@ -37,15 +40,17 @@ extension Entity {
                         + "{{ serial if serial in \(found) else 'None' }}",
                     command: "request/pair_serial", "{{ value if value in \(found) else '' }}",
                     options: serials.isEmpty ? [nothingFound] : serials),
-                icon: "mdi:format-list-bulleted"),
+                category: .config, icon: "mdi:format-list-bulleted"),
             Entity(
                 "pair_serial", "2 Tag to pair by serial",
                 .text(
                     "pairing", "{{ value_json.request_serial | default('', true) }}", command: "request/pair_serial",
                     maxLength: 64,
                     pattern: "^ *[0-9A-Za-z-]* *$"),
-                icon: "mdi:form-textbox"),
-            Entity("pair", "3 Pair", .button("request/pair", press: "{}"), icon: "mdi:bluetooth-settings"),
+                category: .config, icon: "mdi:form-textbox"),
+            Entity(
+                "pair", "3 Pair", .button("request/pair", press: "{}"), category: .config,
+                icon: "mdi:bluetooth-settings"),
             Entity(
                 "pairing", "Pairing",
                 .sensor(

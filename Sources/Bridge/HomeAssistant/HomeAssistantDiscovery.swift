@@ -18,14 +18,17 @@ public struct HomeAssistantConfiguration: Hashable, Sendable {
     public var page: String?
     /// Whether gestures are announced as presses of a button, too.
     public var hasButtons: Bool
+    /// Whether the LED of a tag is one of the lights of its area.
+    public var isAreaLight: Bool
 
     /// Describes the announcements; the defaults are those of Home Assistant.
     public init(
         prefix: String = "homeassistant", form: Form = .device, statusTopic: String = "homeassistant/status",
-        page: String? = nil, hasButtons: Bool = false
+        page: String? = nil, hasButtons: Bool = false, isAreaLight: Bool = false
     ) {
         self.page = page
         self.hasButtons = hasButtons
+        self.isAreaLight = isAreaLight
         self.prefix = prefix
         self.form = form
         self.statusTopic = statusTopic

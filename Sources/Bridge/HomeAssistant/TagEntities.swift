@@ -18,6 +18,8 @@ public struct Vocabulary: Equatable, Sendable {
     public let presenceStates: [String]
     /// Whether gestures are announced as presses of a button, too.
     public let hasButtons: Bool
+    /// Whether the LED of a tag is one of the lights of its area.
+    public let isAreaLight: Bool
 
     /// The phases of `T/slide` that are events; empty while the touch mode `slide` is disabled.
     public let slidePhases: [String]
@@ -27,9 +29,10 @@ public struct Vocabulary: Equatable, Sendable {
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String],
         pairingStates: [String], presenceStates: [String] = [], slidePhases: [String] = [], hasRadios: Bool = false,
-        hasButtons: Bool = false
+        hasButtons: Bool = false, isAreaLight: Bool = false
     ) {
         self.hasRadios = hasRadios
+        self.isAreaLight = isAreaLight
         self.gestures = gestures
         self.unknownGesture = unknownGesture
         self.chords = chords
@@ -143,11 +146,16 @@ extension Entity {
                 trigger: "trigger_" + event,
                 .trigger(type: "gesture", subtype: event, "gesture", "{{ value_json.event_type }}"))
         }
-        entities.append(Entity("led", "LED", .light("led", command: "led/set", effects: words.effects)))
+        // Home Assistant sends a command for an area or a whole device, such as "all lights on", to entities without a category
+        // only. Someone may wear the tag, so its controls have one.
+        entities.append(
+            Entity(
+                "led", "LED", .light("led", command: "led/set", effects: words.effects),
+                category: words.isAreaLight ? nil : .config))
         entities += hapticButtons.map { word, name, isCommon in
             Entity(
-                "haptic_" + word, name, .button("haptic/set", press: word), icon: "mdi:vibrate", isEnabled: isCommon,
-                needs: .hapticGear)
+                "haptic_" + word, name, .button("haptic/set", press: word), category: .config, icon: "mdi:vibrate",
+                isEnabled: isCommon, needs: .hapticGear)
         }
         entities += controls(touchModes)
         // Where the tag is, roughly.
@@ -165,10 +173,11 @@ extension Entity {
 
     private static func controls(_ touchModes: Choices) -> [Entity] {
         [
+            // A switch and not a button of the class `identify`, which cannot stop it.
             Entity(
                 "find", "Find",
                 .switch("find", "{{ value | upper }}", command: "find/set", on: "start", off: "stop"),
-                icon: "mdi:map-marker-radius"),
+                category: .config, icon: "mdi:map-marker-radius"),
             Entity(
                 "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
                 icon: "mdi:message-flash"),

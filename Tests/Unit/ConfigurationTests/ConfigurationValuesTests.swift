@@ -29,6 +29,7 @@ struct ConfigurationValuesTests {
         #expect(configuration.homeAssistant.prefix == "homeassistant")
         #expect(configuration.homeAssistant.form == .device)
         #expect(configuration.homeAssistant.statusTopic == "homeassistant/status")
+        #expect(!configuration.homeAssistant.areaLight)
         #expect(configuration.tags.isEmpty)
         #expect(configuration.log.level == .info)
         #expect(configuration.log.format == .automatic)
@@ -53,7 +54,7 @@ struct ConfigurationValuesTests {
               keepalive_s: 60
               tls: {ca_file: /ca.pem, certificate_file: own.pem, key_file: keys/own.key, insecure: True}
             bluetooth: {adapter: hci1, connect_timeout_s: 20, reset_adapter: true}
-            home_assistant: {discovery: false, prefix: ha, form: single, status_topic: ha/birth}
+            home_assistant: {discovery: false, prefix: ha, form: single, status_topic: ha/birth, area_light: true}
             tags:
               - {serial: 003R, id: sleeve, name: Left sleeve, address: "f0:00:00:00:00:0a", connect: on_demand}
             log: {level: trace, format: json}
@@ -72,7 +73,9 @@ struct ConfigurationValuesTests {
         var expected = Settings(
             instance: "cellar", mqtt: mqtt,
             bluetooth: .init(adapter: .name("hci1"), connectTimeout: .seconds(20), resetAdapter: true),
-            homeAssistant: .init(discovery: false, prefix: "ha", form: .single, statusTopic: "ha/birth"), tags: [tag],
+            homeAssistant: .init(
+                discovery: false, prefix: "ha", form: .single, statusTopic: "ha/birth", areaLight: true),
+            tags: [tag],
             log: .init(level: .trace, format: .json))
         expected.bridge.ledOn = .milliseconds(2500)
         (expected.bridge.gestureLifetime, expected.bridge.commandsPerTag) = (.zero, 1)

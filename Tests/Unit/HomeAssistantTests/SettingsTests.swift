@@ -23,6 +23,25 @@ struct SettingsTests {
         #expect(button?["event_types"]?.strings == ["press_end", "multi_press_end"])
     }
 
+    @Test(
+        "the LED is one of the lights of its area only if it is set",
+        arguments: HomeAssistantConfiguration.Form.allCases)
+    func areaLight(form: HomeAssistantConfiguration.Form) {
+        func category(_ isAreaLight: Bool) -> JSONValue? {
+            var discovery = HomeAssistantDiscovery.attic(form)
+            discovery.adopt(
+                Vocabulary(
+                    gestures: [], unknownGesture: "unknown", touchModes: [], effects: ["solid"], pairingStates: [],
+                    isAreaLight: isAreaLight))
+            let messages = discovery.announcement(of: .sleeve)
+            let light = form == .device ? messages.first : messages.first { $0.topic.contains("/light/") }
+            #expect(light != nil)
+            return form == .device ? light?.entities["led"]?["entity_category"] : light?.document["entity_category"]
+        }
+        #expect(category(false) == .string("config"))
+        #expect(category(true) == nil)
+    }
+
     @Test("the bridge's device links to the web page if there is one")
     func page() {
         func link(_ page: String?) -> JSONValue? {

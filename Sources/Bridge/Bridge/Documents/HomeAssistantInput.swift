@@ -58,7 +58,8 @@ extension Vocabulary {
             slidePhases: configuration.options.slide.idle == nil
                 ? [] : SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue),
             hasRadios: !configuration.radios.isEmpty,
-            hasButtons: configuration.homeAssistant?.hasButtons ?? false)
+            hasButtons: configuration.homeAssistant?.hasButtons ?? false,
+            isAreaLight: configuration.homeAssistant?.isAreaLight ?? false)
     }
 }
 

@@ -66,7 +66,8 @@ extension Settings.HomeAssistant {
     /// For the announcements of the bridge.
     fileprivate var parts: HomeAssistantConfiguration {
         HomeAssistantConfiguration(
-            prefix: prefix, form: form, statusTopic: statusTopic, page: page, hasButtons: buttons)
+            prefix: prefix, form: form, statusTopic: statusTopic, page: page, hasButtons: buttons,
+            isAreaLight: areaLight)
     }
 }
 

@@ -57,6 +57,7 @@ struct ConfigurationChangeTests {
         Row(change: { $0.homeAssistant.form = .single }, expected: [.settings]),
         Row(change: { $0.homeAssistant.prefix = "ha" }, expected: [.settings]),
         Row(change: { $0.homeAssistant.statusTopic = "ha/state" }, expected: [.settings]),
+        Row(change: { $0.homeAssistant.areaLight = true }, expected: [.settings]),
         Row(change: { $0.bridge.ledOn = .seconds(3) }, expected: [.settings]),
         Row(change: { $0.bridge.commandsPerTag = 4 }, expected: [.settings]),
         Row(change: { $0.bridge.gestureLifetime = .seconds(9) }, expected: [.settings]),
