@@ -207,6 +207,7 @@ def takes_a_fleet_over_after_a_crash(guest: Guest) -> None:
     for serial in FLEET:
         if guest.tags.told(mark, serial, "connected"):
             raise Failure(f"tag {serial} got a new link")
+    for serial in FEW:
         guest.expect_gestures(serial)
         guest.expect_flash(serial)
         for topic in ("battery", "gear"):
