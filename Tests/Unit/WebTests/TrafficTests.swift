@@ -278,6 +278,35 @@ struct StreamBeginningTests {
         #expect(parts[4] == "id: b1-101\nevent: ready\ndata: {}\n\n")
     }
 
+    @Test("have a long history in parts of at most 64 KiB and one event, each event once and in order")
+    func longHistory() {
+        var scene = Scene()
+        let padding = String(repeating: "x", count: 3000)
+        for number in 1...300 {
+            _ = scene.page.mirror.received(
+                topic: "jacquard/bridge/a/event", payload: Array("\(number) \(padding)".utf8))
+        }
+        let beginning = scene.page.beginning(
+            of: .init(secret: "s", owner: "o", role: .admin, after: nil, touch: []), at: scene.now)
+        let parts = parts(beginning, scene.page.mirror)
+        let history = parts.filter { $0.hasPrefix("event: history\n") }
+        #expect(history.count > 10 && parts.last?.contains("event: ready") == true)
+        #expect(history.allSatisfy { $0.utf8.count <= StreamBeginning.bytesPerPart + 2 * 3100 })
+        let events = history.flatMap { part in
+            JSONValue(parsing: Array(part.split(separator: "data: ")[1].utf8))?.elements ?? []
+        }
+        let numbers = events.compactMap { $0["payload"]?.string?.split(separator: " ").first }.compactMap { Int($0) }
+        #expect(numbers == Array(1...300))
+    }
+
+    @Test("contain a history event even without events: a browser then replaces what it has")
+    func emptyHistory() {
+        let scene = Scene()
+        let beginning = scene.page.beginning(
+            of: .init(secret: "s", owner: "o", role: .admin, after: nil, touch: []), at: scene.now)
+        #expect(parts(beginning, scene.page.mirror).contains("event: history\ndata: []\n\n"))
+    }
+
     @Test("are ready when the broker has sent its stored messages, once")
     func ready() {
         var scene = Scene(hasStored: false)

@@ -444,34 +444,36 @@ struct PageServer {
         if let events = mirror.events(after: subscription.after) {
             let missed = events.filter { readable($0.topic) }.map(\.text)
             let resume = mirror.isComplete ? [StreamText.event(named: "resume", Array("{}".utf8))] : []
-            return StreamBeginning(first: first, readable: nil, last: missed + resume)
+            return StreamBeginning(first: first, readable: nil, history: nil, last: missed + resume)
         }
-        let history = mirror.recent.filter { readable($0.topic) }.map(\.json)
+        let history = mirror.recent.filter { readable($0.topic) }
         return StreamBeginning(
-            first: first, readable: readable,
-            last: [StreamText.event(named: "history", StreamBeginning.list(history))]
-                + (mirror.isComplete ? [ready] : []))
+            first: first, readable: readable, history: history, last: mirror.isComplete ? [ready] : [])
     }
 }
 
-/// The beginning of a stream: produced in parts, so that a large mirror is never in memory as text.
+/// The beginning of a stream: produced in parts, so that neither a large mirror nor a long history is in memory as text, once for each
+/// stream.
 ///
 /// The facts are those at the time of their part. Facts that change meanwhile follow again as events.
 struct StreamBeginning {
     /// The number of facts in a part.
     static let factsPerPart = 64
-    /// A part ends with the fact that exceeds this number of bytes of payload.
+    /// A part ends with the fact that exceeds this number of bytes of payload, or with the event that exceeds it in JSON.
     static let bytesPerPart = 64 << 10
 
     private var first: [UInt8]?
     /// Selects the topics of facts; nil without facts, and after the last one.
     private var readable: ((String) -> Bool)?
     private var lastTopic: String?
+    /// The events of the history that were not sent yet, whose bytes all streams share; nil without a history, and after it.
+    private var history: ArraySlice<MirrorEvent>?
     private var last: [[UInt8]]
 
-    init(first: [UInt8], readable: ((String) -> Bool)?, last: [[UInt8]]) {
+    init(first: [UInt8], readable: ((String) -> Bool)?, history: [MirrorEvent]?, last: [[UInt8]]) {
         self.first = first
         self.readable = readable
+        self.history = history?[...]
         self.last = last.reversed()
     }
 
@@ -486,6 +488,16 @@ struct StreamBeginning {
             lastTopic = facts.last?.topic
             if !facts.isEmpty { return StreamText.event(named: "mirror", Self.list(facts.map { $0.json[...] })) }
             self.readable = nil
+        }
+        if let events = history {
+            var bytes = 0
+            let part = events.prefix { event in
+                defer { bytes += event.json.count }
+                return bytes <= Self.bytesPerPart
+            }
+            history = part.endIndex < events.endIndex ? events[part.endIndex...] : nil
+            // A history without an event begins the facts again, too.
+            return StreamText.event(named: "history", Self.list(part.map(\.json)))
         }
         return last.popLast()
     }
