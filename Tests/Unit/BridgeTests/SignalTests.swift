@@ -67,22 +67,26 @@ struct SignalTests {
         #expect(scene.lastError?.text == #""signal" is missing; it may be "# + names)
     }
 
-    @Test("of a message are the named one, or the default")
+    @Test("of a message are the named one; another text is refused with the names, and nothing is played")
     func message() {
-        let scene = Self.scene()
-        for (message, kind) in [
-            ("doorbell", LEDPattern.Kind.doubleBlink), ("alarm", .singleBlink), ("The post is here", .doubleBlink),
-        ] {
+        let scene = Self.scene([Signal(name: "tea", color: "green")])
+        for message in ["doorbell", "alarm", "tea", "default"] {
             scene.performed = []
             scene.send("tag/003R/notify/set", #"{"message":"\#(message)"}"#)
-            guard case .playLEDPattern(let pattern, .tag)? = scene.performed.first else {
-                Issue.record("no light")
-                continue
-            }
-            #expect(pattern.kind == kind, "\(message)")
+            #expect(scene.performed.count == 1, "\(message)")
             scene.answer()
         }
         #expect(scene.results.allSatisfy { $0.status == "ok" })
+        scene.performed = []
+        let names = "default, doorbell, success, failure, warning, alarm, tea"
+        for message in ["The post is here", "siren", "Doorbell", ""] {
+            scene.send("tag/003R/notify/set", #"{"message":"\#(message)"}"#)
+            #expect(scene.lastError?.code == "invalid_argument", "\(message)")
+            #expect(scene.lastError?.text == #""message" is "\#(message)"; it may be "# + names)
+        }
+        scene.send("tag/003R/notify/set", #"{"message":1}"#)
+        #expect(scene.lastError?.text == #""message" is 1; it may be "# + names)
+        #expect(scene.performed.isEmpty)
     }
 
     @Test("can be given by reflexes, and to groups")

@@ -33,13 +33,10 @@ public struct Signal: Hashable, Sendable {
     /// The patterns of the LED. Custom needs frames, which a signal does not have.
     public static let patterns = LEDEffect.patterns.filter { $0.kind != .custom }.map(\.word)
 
-    /// The signal of a text that is no name.
-    static let defaultName = "default"
-
     /// The signals that exist without configuration.
     public static let builtIn = [
         Signal(
-            name: defaultName, color: "white", pattern: "double_blink", duration: .milliseconds(2_000), haptic: "short"),
+            name: "default", color: "white", pattern: "double_blink", duration: .milliseconds(2_000), haptic: "short"),
         Signal(
             name: "doorbell", color: "orange", pattern: "double_blink", duration: .milliseconds(2_000), haptic: "long",
             plays: 2),
@@ -61,7 +58,7 @@ public struct Signal: Hashable, Sendable {
     }
 }
 
-/// `notify/set`: plays a signal. `message` is a text for people, which counts as the name of a signal if it is one.
+/// `notify/set`: plays a signal. `message` is its name, as the notify entity of Home Assistant sends it.
 struct NotifySet: TagRequest {
     static let name = "notify/set"
     static var needsPayload: Bool { true }
@@ -110,10 +107,8 @@ struct NotifySet: TagRequest {
     ) throws(CommandFailure) -> Signal {
         let words = signals.map { Word($0.name, $0) }
         if let signal = try payload.word("signal", of: words) { return signal }
-        let message = try CommandArguments(payload, word: "signal").text("message", longest: CommandPayload.longest)
-        let name = message.map { text in signals.contains { $0.name == text } ? text : Signal.defaultName }
-        return try CommandArguments.required(
-            name.flatMap { name in signals.first { $0.name == name } }, "signal", mayBe: words.listed())
+        if let signal = try payload.word("message", of: words) { return signal }
+        return try CommandArguments.required(nil, "signal", mayBe: words.listed())
     }
 
     var command: TagCommand? {

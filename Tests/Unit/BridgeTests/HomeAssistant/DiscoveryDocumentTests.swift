@@ -74,7 +74,7 @@ struct DiscoveryDocumentTests {
                 commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
             }
             let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
-            let messages = key == "notify" ? [#"{"message":"doorbell"}"#, #"{"message":"dinner"}"#] : []
+            let messages = key == "notify" ? [#"{"message":"doorbell"}"#, #"{"message":"success"}"#] : []
             let payloads = messages + words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
             #expect(!payloads.isEmpty, "\(key)")
             for payload in payloads {
