@@ -30,7 +30,7 @@ struct BrokerRoleTests {
         ("./bridge/attic/request/scan", ["bridge", "admin", "homeassistant"]),
         ("./bridge/attic/request/pair", ["bridge", "admin", "homeassistant"]),
         ("./bridge/attic/request/pair_serial", ["bridge", "admin", "homeassistant"]),
-        ("./bridge/attic/request/forget", ["bridge", "admin"]),
+        ("./bridge/attic/request/forget", ["bridge", "admin", "homeassistant"]),
         ("./client/somebody/response", ["bridge", "admin"]),
         ("homeassistant/device/jacquard_tag_0001/config", ["bridge", "admin", "homeassistant"]),
         ("homeassistant/status", ["bridge", "admin", "homeassistant"]),

@@ -8,12 +8,13 @@ struct AnnouncementTemplate: Sendable {
     struct Shape: Hashable {
         let events: [String]
         let hasFirmware: Bool
-        let hasMotion: Bool
+        let features: TagFeatures
     }
 
     /// The values that differ between tags of a shape.
     private enum Field: UInt8, CaseIterable {
         case objectID
+        case id
         case topic
         case name
         case serial
@@ -74,16 +75,17 @@ struct AnnouncementTemplate: Sendable {
         let fields = DiscoveredTag(
             id: tag.id, topic: Field.topic.placeholder, name: Field.name.placeholder, serial: Field.serial.placeholder,
             firmware: tag.firmware == nil ? nil : Field.firmware.placeholder)
-        messages = documents.announcement(of: fields, objectID: Field.objectID.placeholder).map {
-            (Pieces(Array($0.topic.utf8)), Pieces($0.payload))
-        }
+        messages = documents.announcement(of: fields, objectID: Field.objectID.placeholder, id: Field.id.placeholder)
+            .map {
+                (Pieces(Array($0.topic.utf8)), Pieces($0.payload))
+            }
         components = documents.components(ofTag: tag.id)
     }
 
     /// Announces a tag of this shape.
     func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
         let objectID = DiscoveryTopics.objectID(ofTag: tag.id)
-        let values = [objectID, tag.topic, tag.name, tag.serial, tag.firmware ?? ""].map { text in
+        let values = [objectID, tag.id, tag.topic, tag.name, tag.serial, tag.firmware ?? ""].map { text in
             // Without the quotation marks.
             Array(JSONText.bytes(of: text).dropFirst().dropLast())
         }

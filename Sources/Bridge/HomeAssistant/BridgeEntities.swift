@@ -14,10 +14,10 @@ extension Entity {
                 "connection", "Connection",
                 .binarySensor("state", on: "online", off: "offline", class: "connectivity"),
                 category: .diagnostic, needs: .nothing),
-            // Home Assistant sorts by name: the steps of a pairing have numbers. They have a category, because Home Assistant
+            // Home Assistant sorts by name, so the names of the steps of a pairing are in this order. They have a category, because Home Assistant
             // sends a command for a whole area to entities without one.
             Entity(
-                "scan", "1 Scan", .button("request/scan", press: #"{"duration_s":30}"#), category: .config,
+                "scan", "Scan for tags", .button("request/scan", press: #"{"duration_s":30}"#), category: .config,
                 icon: "mdi:radar"),
             Entity(
                 "found", "Tags found",
@@ -33,7 +33,7 @@ extension Entity {
                 icon: "mdi:magnify"),
             // Two ways to set the serial of the tag that the button below pairs.
             Entity(
-                "pair_tag", "2 Tag to pair",
+                "pair_tag", "Select tag to pair",
                 .select(
                     "pairing",
                     "{% set serial = value_json.request_serial | default(none) %}"
@@ -42,14 +42,14 @@ extension Entity {
                     options: serials.isEmpty ? [nothingFound] : serials),
                 category: .config, icon: "mdi:format-list-bulleted"),
             Entity(
-                "pair_serial", "2 Tag to pair by serial",
+                "pair_serial", "Serial of tag to pair",
                 .text(
                     "pairing", "{{ value_json.request_serial | default('', true) }}", command: "request/pair_serial",
                     maxLength: 64,
                     pattern: "^ *[0-9A-Za-z-]* *$"),
                 category: .config, icon: "mdi:form-textbox"),
             Entity(
-                "pair", "3 Pair", .button("request/pair", press: "{}"), category: .config,
+                "pair", "Start pairing", .button("request/pair", press: "{}"), category: .config,
                 icon: "mdi:bluetooth-settings"),
             Entity(
                 "pairing", "Pairing",

@@ -12,12 +12,15 @@ public struct DiscoveredTag: Hashable, Sendable {
     public let serial: String
     /// The version of its firmware; nil while it is unknown.
     public let firmware: String?
-    /// Whether it is known to have a motion sensor.
-    public let hasMotion: Bool
+    /// The properties that decide which entities it has.
+    public let features: TagFeatures
 
     /// Describes a tag.
-    public init(id: String, topic: String, name: String, serial: String, firmware: String?, hasMotion: Bool = false) {
-        self.hasMotion = hasMotion
+    public init(
+        id: String, topic: String, name: String, serial: String, firmware: String?,
+        features: TagFeatures = TagFeatures()
+    ) {
+        self.features = features
         self.id = id
         self.topic = topic
         self.name = name
@@ -107,8 +110,8 @@ public struct DiscoveryDocuments: Sendable {
     var words: Vocabulary
     /// The serials of the tags that the latest scan has found, and that can be paired.
     var foundSerials: [String] = []
-    /// The ids of tags with a motion sensor.
-    var motionTags: Set<String> = []
+    /// The properties of announced tags, by id.
+    var features: [String: TagFeatures] = [:]
 
     init(_ topics: DiscoveryTopics, _ bridge: DiscoveredBridge, _ words: Vocabulary) {
         self.topics = topics
@@ -126,17 +129,20 @@ public struct DiscoveryDocuments: Sendable {
         keys["configuration_url"] = bridge.page.map(JSONValue.string)
         return messages(
             Device(
-                objectID: DiscoveryTopics.objectID(ofBridge: bridge.instance), topic: bridge.topic, keys: keys,
+                objectID: DiscoveryTopics.objectID(ofBridge: bridge.instance), topic: bridge.topic,
+                bridgeTopic: bridge.topic, keys: keys,
                 availability: [bridge.topic + "/state"],
                 entities: Entity.bridgeEntities(words, found: foundSerials)))
     }
 
-    /// Announces a tag. The announcement does not depend on attached gear: entities that need gear are unavailable without it.
+    /// Announces a tag. After gear was attached once, the announcement does not depend on it: entities that need gear are
+    /// unavailable without it.
     public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
-        announcement(of: tag, objectID: DiscoveryTopics.objectID(ofTag: tag.id))
+        announcement(of: tag, objectID: DiscoveryTopics.objectID(ofTag: tag.id), id: tag.id)
     }
 
-    func announcement(of tag: DiscoveredTag, objectID: String) -> [DiscoveryMessage] {
+    /// Announces a tag with other texts in place of its ids, such as the fields of a template.
+    func announcement(of tag: DiscoveredTag, objectID: String, id: String) -> [DiscoveryMessage] {
         var keys: [String: JSONValue] = [
             "name": .string(tag.name), "manufacturer": "Google", "model": "Jacquard Tag",
             "serial_number": .string(tag.serial),
@@ -145,9 +151,9 @@ public struct DiscoveryDocuments: Sendable {
         keys["sw_version"] = tag.firmware.map(JSONValue.string)
         return messages(
             Device(
-                objectID: objectID, topic: tag.topic, keys: keys,
+                objectID: objectID, topic: tag.topic, bridgeTopic: bridge.topic, keys: keys,
                 availability: [bridge.topic + "/state", tag.topic + "/availability"],
-                entities: entities(ofTag: tag.id)))
+                entities: entities(ofTag: tag.id, payload: id)))
     }
 
     /// Announces a tag, and removes the components that were announced before and no longer exist.
@@ -173,21 +179,22 @@ public struct DiscoveryDocuments: Sendable {
         Set(entities(ofTag: id).map(AnnouncedComponent.init))
     }
 
-    /// The components that a tag can have in the present form; nil: the bridge. The motion sensor of a tag may be unknown yet.
+    /// The components that a tag can have in the present form; nil: the bridge. Features of a tag may be unknown yet.
     func possibleComponents(ofTag id: String?) -> Set<AnnouncedComponent> {
-        let entities = id.map { allEntities(ofTag: $0, hasMotion: true) } ?? Entity.bridgeEntities(words)
+        let entities = id.map { Entity.tagEntities(words, ofTag: $0, .all) } ?? Entity.bridgeEntities(words)
         return Set(
             entities.filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm }.map(AnnouncedComponent.init))
     }
 
     /// The entities and device triggers of a tag in the present form.
-    private func entities(ofTag id: String) -> [Entity] {
-        allEntities(ofTag: id, hasMotion: motionTags.contains(id))
+    ///
+    /// - Parameters:
+    ///   - id: the tag.
+    ///   - payload: the id in payloads, if it is another one.
+    /// - Returns: the entities.
+    private func entities(ofTag id: String, payload: String? = nil) -> [Entity] {
+        Entity.tagEntities(words, ofTag: id, features[id, default: TagFeatures()], payload: payload)
             .filter { topics.form == .device || !$0.kind.isOnlyInDeviceForm }
-    }
-
-    private func allEntities(ofTag id: String, hasMotion: Bool) -> [Entity] {
-        Entity.tagEntities(words, ofTag: id) + (hasMotion ? Entity.motion : [])
     }
 
     /// The gestures and chords that a user can make with a tag.
@@ -200,12 +207,12 @@ public struct DiscoveryDocuments: Sendable {
 
     /// Removes the announcement of a tag.
     public func withdrawal(ofTag id: String) -> [DiscoveryMessage] {
-        announcedTopics(ofTag: id, topics, hasMotion: motionTags.contains(id)).map(DiscoveryMessage.empty)
+        announcedTopics(ofTag: id, topics, features[id] ?? .all).map(DiscoveryMessage.empty)
     }
 
     /// Removes the announcement of a tag in both forms: an earlier run may have used the other one.
     public func withdrawalInBothForms(ofTag id: String) -> [DiscoveryMessage] {
-        topics.inBothForms.flatMap { announcedTopics(ofTag: id, $0, hasMotion: true) }.map(DiscoveryMessage.empty)
+        topics.inBothForms.flatMap { announcedTopics(ofTag: id, $0, .all) }.map(DiscoveryMessage.empty)
     }
 
     /// Removes the announcement of a bridge in both forms, such as that of this bridge under a former name.
@@ -215,7 +222,7 @@ public struct DiscoveryDocuments: Sendable {
 
     /// Removes the announcement of a tag in the present form, with all that it can have.
     public func withdrawalInOneForm(ofTag id: String) -> [DiscoveryMessage] {
-        announcedTopics(ofTag: id, topics, hasMotion: true).map(DiscoveryMessage.empty)
+        announcedTopics(ofTag: id, topics, .all).map(DiscoveryMessage.empty)
     }
 
     /// Removes the announcement of a bridge in the present form.
@@ -232,13 +239,13 @@ public struct DiscoveryDocuments: Sendable {
     /// The topics of the announcements of the bridge and of tags.
     func announcedTopics(_ tags: [String]) -> [String] {
         announcedTopics(ofBridge: bridge.instance, topics)
-            + tags.flatMap {
-                announcedTopics(ofTag: $0, topics, hasMotion: motionTags.contains($0))
-            }
+            + tags.flatMap { announcedTopics(ofTag: $0, topics, features[$0] ?? .all) }
     }
 
-    private func announcedTopics(ofTag id: String, _ topics: DiscoveryTopics, hasMotion: Bool) -> [String] {
-        let entities = allEntities(ofTag: id, hasMotion: hasMotion).filter { !$0.kind.isOnlyInDeviceForm }
+    private func announcedTopics(
+        ofTag id: String, _ topics: DiscoveryTopics, _ features: TagFeatures
+    ) -> [String] {
+        let entities = Entity.tagEntities(words, ofTag: id, features).filter { !$0.kind.isOnlyInDeviceForm }
         return topics.announcements(of: DiscoveryTopics.objectID(ofTag: id), entities)
     }
 
@@ -279,6 +286,8 @@ private struct Device {
     let objectID: String
     /// The prefix of the topics of its entities.
     let topic: String
+    /// The topic of its bridge.
+    let bridgeTopic: String
     /// The keys of `device`. Home Assistant rejects every entity of a device with an unknown key; `model_id` is missing because
     /// releases before 2024.8 do not know it.
     let keys: [String: JSONValue]
@@ -295,6 +304,7 @@ private struct Device {
         // In each entity: early releases with the device form do not pass a shared value on.
         var keys = entity.kind.values.merging(["qos": 1]) { $1 }
         for (key, level) in entity.kind.topics { keys[key] = .string("\(topic)/\(level)") }
+        for (key, level) in entity.kind.bridgeTopics { keys[key] = .string("\(bridgeTopic)/\(level)") }
         guard let name = entity.name else { return keys }
         keys["unique_id"] = .string("\(objectID)_\(entity.key)")
         keys["name"] = .string(name)

@@ -126,7 +126,7 @@ public struct DiscoveryFootprint: Hashable, Sendable {
     /// - Parameter words: with every feature on, as the entities follow from them.
     /// - Returns: the topics, also those of other devices' entities.
     public func names(_ words: Vocabulary) -> [String] {
-        let entities = Entity.bridgeEntities(words) + Entity.tagEntities(words, ofTag: "") + Entity.motion
+        let entities = Entity.bridgeEntities(words) + Entity.tagEntities(words, ofTag: "", .all)
         return objectIDs.sorted().flatMap { id in
             DiscoveryTopics(prefix: prefix, form: .device).inBothForms.flatMap { topics in
                 topics.announcements(

@@ -1,6 +1,6 @@
 import JSON
 
-/// An entity or a device trigger of a device: one row of ``tagEntities(_:)`` or ``bridgeEntities(_:)``.
+/// An entity or a device trigger of a device: one row of ``tagEntities(_:ofTag:_:payload:)`` or ``bridgeEntities(_:found:)``.
 ///
 /// Topics are relative to the topic of the device: `battery` is `jacquard/tag/003R/battery`.
 struct Entity: Sendable {
@@ -76,6 +76,8 @@ struct EntityKind: Sendable {
     let platform: Platform
     /// Keys whose values are topics, relative to the topic of the device.
     var topics: [String: String] = [:]
+    /// The same, relative to the topic of the bridge.
+    var bridgeTopics: [String: String] = [:]
     var values: [String: JSONValue] = [:]
     /// Keys of the single form only.
     var singleFormValues: [String: JSONValue] = [:]
@@ -155,6 +157,13 @@ extension EntityKind {
     static func button(_ command: String, press payload: String) -> EntityKind {
         EntityKind(
             platform: .button, topics: ["command_topic": command], values: ["payload_press": .string(payload)])
+    }
+
+    /// A button that sends a request about a tag to the bridge.
+    static func button(ofBridge command: String, press payload: String) -> EntityKind {
+        EntityKind(
+            platform: .button, bridgeTopics: ["command_topic": command],
+            values: ["payload_press": .string(payload)])
     }
 
     /// A button that publishes the result of a template.

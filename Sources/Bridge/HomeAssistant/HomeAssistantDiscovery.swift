@@ -91,7 +91,7 @@ public struct HomeAssistantDiscovery: Sendable {
 
     /// Uses what is known of a tag now.
     private mutating func update(_ tag: DiscoveredTag) {
-        if tag.hasMotion { documents.motionTags.insert(tag.id) } else { documents.motionTags.remove(tag.id) }
+        documents.features[tag.id] = tag.features
     }
 
     /// The topics of the announcement of the tag with an id.
@@ -102,7 +102,7 @@ public struct HomeAssistantDiscovery: Sendable {
     private mutating func template(of tag: DiscoveredTag) -> AnnouncementTemplate {
         let shape = AnnouncementTemplate.Shape(
             events: documents.events(ofTag: tag.id), hasFirmware: tag.firmware != nil,
-            hasMotion: documents.motionTags.contains(tag.id))
+            features: documents.features[tag.id, default: TagFeatures()])
         if let template = templates[shape] { return template }
         let template = AnnouncementTemplate(of: tag, documents)
         if templates.count >= Self.maxTemplates { templates = [:] }

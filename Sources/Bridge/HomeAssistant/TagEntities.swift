@@ -64,13 +64,38 @@ public struct DiscoveredChord: Hashable, Sendable {
     }
 }
 
+/// The properties of a tag that are known only after it has shown them. Without them, entities would have no value forever.
+public struct TagFeatures: Hashable, Sendable {
+    /// Whether the tag was ever attached to gear.
+    public var hasGear: Bool
+    /// Whether it is known to have a motion sensor.
+    public var hasMotion: Bool
+
+    /// Describes a tag; the default is one that has shown nothing.
+    public init(hasGear: Bool = false, hasMotion: Bool = false) {
+        (self.hasGear, self.hasMotion) = (hasGear, hasMotion)
+    }
+
+    /// With every entity.
+    static let all = TagFeatures(hasGear: true, hasMotion: true)
+}
+
 /// The result of a template for `true` and `false` in JSON; `null` becomes `None`, which Home Assistant reads as unknown.
 private let templateTrue = "True"
 private let templateFalse = "False"
 
 extension Entity {
     /// The entities and device triggers of a tag, in the order of the announcement. Topics are relative to `T`.
-    static func tagEntities(_ words: Vocabulary, ofTag id: String) -> [Entity] {
+    ///
+    /// - Parameters:
+    ///   - words: the words of topics.
+    ///   - id: the tag.
+    ///   - features: the properties that decide which entities it has.
+    ///   - payload: the id in payloads, if it is another one.
+    /// - Returns: the entities.
+    static func tagEntities(
+        _ words: Vocabulary, ofTag id: String, _ features: TagFeatures, payload: String? = nil
+    ) -> [Entity] {
         let events = words.events(ofTag: id)
         let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: "Unknown gesture"])
         let touchModes = Choices(
@@ -107,6 +132,13 @@ extension Entity {
                     "battery", "{{ value_json.level | default(none) }}", class: "battery", unit: "%",
                     isMeasurement: true),
                 category: .diagnostic, needs: .bridge),
+            // Of the bridge: a template cannot remember over a restart whether a level between the two limits was low.
+            Entity(
+                "battery_low", "Battery low",
+                .binarySensor(
+                    "battery", "{{ value_json.low | default(none) }}", on: templateTrue, off: templateFalse,
+                    class: "battery"),
+                category: .diagnostic, needs: .bridge),
             Entity(
                 "charging", "Charging",
                 .binarySensor(
@@ -118,26 +150,14 @@ extension Entity {
                 .timestamp(
                     "battery/forecast", "value_json.empty | default(none)", attributes: ("battery/forecast", nil)),
                 category: .diagnostic, icon: "mdi:battery-clock", needs: .bridge),
-            Entity(
-                "attached", "Attached",
-                .binarySensor(
-                    "gear", "{{ value_json.attached | default(none) }}", on: templateTrue, off: templateFalse),
-                icon: "mdi:tshirt-crew", needs: .bridge),
-            // Gear without a name is shown by its product number, which the configuration needs to name it. The sensor is not
-            // of the class `enum`, which accepts only announced states: gear can have any name.
-            Entity(
-                "gear", "Gear",
-                .sensor(
-                    "gear",
-                    "{{ 'none' if value_json.attached | default(none) == false "
-                        + "else value_json.product | default(none) or value_json.product_id | default(none) }}",
-                    attributes: ("gear", nil)),
-                icon: "mdi:hanger", needs: .bridge),
+        ]
+        if features.hasGear { entities += gear }
+        entities += [
             // Needs the bridge only: otherwise its state would change whenever the tag leaves and returns, which runs each
             // automation that has a trigger on its state.
             Entity(
                 "gesture", "Gesture",
-                .event("gesture", gesture, types: gestures), icon: "mdi:gesture", needs: .bridge),
+                .event("gesture", gesture, types: gestures), icon: "mdi:gesture", needs: .bridge)
         ]
         // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
         // and announced again.
@@ -152,12 +172,8 @@ extension Entity {
             Entity(
                 "led", "LED", .light("led", command: "led/set", effects: words.effects),
                 category: words.isAreaLight ? nil : .config))
-        entities += hapticButtons.map { word, name, isCommon in
-            Entity(
-                "haptic_" + word, name, .button("haptic/set", press: word), category: .config, icon: "mdi:vibrate",
-                isEnabled: isCommon, needs: .hapticGear)
-        }
-        entities += controls(touchModes)
+        if features.hasGear { entities += hapticEntities }
+        entities += controls(touchModes, hasGear: features.hasGear)
         // Where the tag is, roughly.
         if words.hasRadios {
             entities.append(
@@ -167,12 +183,37 @@ extension Entity {
         }
         entities += presence(words.presenceStates)
         if words.hasButtons { entities.append(button) }
-        entities += slide(words.slidePhases)
+        if features.hasGear { entities += slide(words.slidePhases) }
+        if features.hasMotion { entities += motion }
+        // Disabled by default, because Home Assistant does not ask again.
+        entities.append(
+            Entity(
+                "forget", "Forget", .button(ofBridge: "request/forget", press: payload ?? id), category: .config,
+                icon: "mdi:delete", isEnabled: false, needs: .bridge))
         return entities
     }
 
-    private static func controls(_ touchModes: Choices) -> [Entity] {
-        [
+    /// The gear that a tag is attached to.
+    private static let gear: [Entity] = [
+        Entity(
+            "attached", "Attached",
+            .binarySensor(
+                "gear", "{{ value_json.attached | default(none) }}", on: templateTrue, off: templateFalse),
+            icon: "mdi:link-variant", needs: .bridge),
+        // Gear without a name is shown by its product number, which the configuration needs to name it. The sensor is not
+        // of the class `enum`, which accepts only announced states: gear can have any name.
+        Entity(
+            "gear", "Gear",
+            .sensor(
+                "gear",
+                "{{ 'none' if value_json.attached | default(none) == false "
+                    + "else value_json.product | default(none) or value_json.product_id | default(none) }}",
+                attributes: ("gear", nil)),
+            icon: "mdi:tag-text-outline", needs: .bridge),
+    ]
+
+    private static func controls(_ touchModes: Choices, hasGear: Bool) -> [Entity] {
+        var entities: [Entity] = [
             // A switch and not a button of the class `identify`, which cannot stop it.
             Entity(
                 "find", "Find",
@@ -181,9 +222,14 @@ extension Entity {
             Entity(
                 "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
                 icon: "mdi:message-flash"),
-            Entity(
-                "touch_mode", "Touch mode", .select("touch_mode", command: "touch_mode/set", touchModes),
-                category: .config, icon: "mdi:gesture-tap", needs: .gear),
+        ]
+        if hasGear {
+            entities.append(
+                Entity(
+                    "touch_mode", "Touch mode", .select("touch_mode", command: "touch_mode/set", touchModes),
+                    category: .config, icon: "mdi:gesture-tap", needs: .gear))
+        }
+        return entities + [
             Entity(
                 "connect", "Keep connected",
                 .switch(
@@ -233,7 +279,7 @@ extension Entity {
         icon: "mdi:gesture-tap-button", needs: .bridge)
 
     /// The entities of `T/imu` and `T/imu/sessions`, of tags whose motion sensor was used.
-    static let motion: [Entity] = {
+    private static let motion: [Entity] = {
         let states = Choices([
             "inactive", "idle", "logging", "transferring", "erasing", "low_storage", "low_battery", "error",
         ])
@@ -296,7 +342,7 @@ extension Entity {
                         "{{ {'radio': value_json.radio | default(none), 'in_zones': ['zone.home'] "
                             + "if value_json.state | default(none) in ['here', 'asleep'] else []} | tojson }}"
                     )),
-                icon: "mdi:tshirt-crew", needs: .nothing),
+                icon: "mdi:map-marker", needs: .nothing),
             Entity(
                 "presence", "Presence",
                 .sensor(
@@ -304,6 +350,12 @@ extension Entity {
                     options: choices.titles, attributes: ("presence", nil)),
                 icon: "mdi:home-account", needs: .bridge),
         ]
+    }
+
+    private static let hapticEntities = hapticButtons.map { word, name, isCommon in
+        Entity(
+            "haptic_" + word, name, .button("haptic/set", press: word), category: .config, icon: "mdi:vibrate",
+            isEnabled: isCommon, needs: .hapticGear)
     }
 
     /// The words of `T/haptic/set`, with the buttons' names and whether they are enabled by default.

@@ -134,9 +134,9 @@ struct CommandFormTests {
         #expect(
             scene.answer(.battery(BatteryStatus(level: 42, isCharging: true))) == [
                 #"jacquard/tag/003R/battery/result {"bridge":"attic","#
-                    + #""data":{"charging":true,"level":42,"time":"2026-11-20T10:15:02.114Z"},"error":null,"#
+                    + #""data":{"charging":true,"level":42,"low":false,"time":"2026-11-20T10:15:02.114Z"},"error":null,"#
                     + #""final":true,"id":null,"status":"ok","time":"2026-11-20T10:15:02.114Z","took_ms":0}"#,
-                #"jacquard/tag/003R/battery {"charging":true,"level":42,"time":"2026-11-20T10:15:02.114Z"}"#,
+                #"jacquard/tag/003R/battery {"charging":true,"level":42,"low":false,"time":"2026-11-20T10:15:02.114Z"}"#,
                 "jacquard/tag/003R/battery/level 42",
             ])
     }

@@ -111,7 +111,7 @@ struct PairTests {
         empty.send(topic, "{}")
         #expect(
             empty.lastError?.hint
-                == "In Home Assistant, first select it in 2 Tag to pair; no tag is received")
+                == "In Home Assistant, first select it in Select tag to pair; no tag is received")
         #expect(empty.state.pairing.hint == empty.lastError?.hint)
     }
 

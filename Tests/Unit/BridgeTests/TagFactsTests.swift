@@ -24,7 +24,7 @@ struct TagFactsTests {
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
                     + #""state":"preparing_to_connect","step":null,"#
                     + #""why":"not received since the bridge started. touch or move the tag: it stops advertising after 60 seconds"}"#,
-                #"jacquard/tag/003R/battery {"charging":null,"level":null,"time":null}"#,
+                #"jacquard/tag/003R/battery {"charging":null,"level":null,"low":null,"time":null}"#,
                 #"jacquard/tag/003R/battery/forecast {"basis":null,"earliest":null,"empty":null,"latest":null}"#,
                 #"jacquard/tag/003R/gear {"attached":null,"capabilities":null,"firmware":null,"product":null,"#
                     + #""product_id":null,"time":null,"uuid":null,"vendor":null,"vendor_id":null}"#,
@@ -54,7 +54,7 @@ struct TagFactsTests {
         let scene = Scene.connected()
         #expect(
             scene.report(.battery(BatteryStatus(level: 87, isCharging: false))) == [
-                #"jacquard/tag/003R/battery {"charging":false,"level":87,"time":"2026-11-20T10:15:02.114Z"}"#,
+                #"jacquard/tag/003R/battery {"charging":false,"level":87,"low":false,"time":"2026-11-20T10:15:02.114Z"}"#,
                 "jacquard/tag/003R/battery/level 87",
             ])
     }
@@ -66,7 +66,8 @@ struct TagFactsTests {
         let lines = scene.handle(.started)
         #expect(
             lines.contains(
-                #"jacquard/tag/003R/battery {"charging":true,"level":42,"time":"2026-11-20T10:14:02.114Z"}"#))
+                #"jacquard/tag/003R/battery {"charging":true,"level":42,"low":false,"time":"2026-11-20T10:14:02.114Z"}"#
+            ))
         #expect(lines.contains("jacquard/tag/003R/battery/level 42"))
         #expect(scene.takeActions().isEmpty)
     }

@@ -12,7 +12,7 @@ struct AnnouncementTemplateTests {
         DiscoveredTag(id: "0001", topic: "a/b/tag/0001", name: "", serial: "0001", firmware: "1.2.3"),
         DiscoveredTag(
             id: "left-1_x", topic: "jacquard/tag/left-1_x", name: "\"Ärmel\"\\\n\u{1}/😀" + odd, serial: "000Z",
-            firmware: odd),
+            firmware: odd, features: .all),
         DiscoveredTag(id: "ä", topic: "jacquard/\"x\"/ä", name: "e\u{301}", serial: "", firmware: nil),
     ]
     private static let chords = [

@@ -5,7 +5,10 @@ import Testing
 
 @Suite("The tables of entities")
 struct EntityTableTests {
-    private let tag = HomeAssistantDiscovery.attic().documents.announcement(of: .sleeve)[0].entities
+    private let tag = {
+        var discovery = HomeAssistantDiscovery.attic()
+        return discovery.announcement(of: .sleeve)[0].entities
+    }()
     private let bridge = HomeAssistantDiscovery.attic().documents.announcementOfBridge[0].entities
 
     @Test("a tag has these entities and triggers")
@@ -18,6 +21,7 @@ struct EntityTableTests {
         let triggers = ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"]
         let others = [
             "connection": "binary_sensor", "battery": "sensor", "charging": "binary_sensor",
+            "battery_low": "binary_sensor", "forget": "button",
             "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
             "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
             "battery_forecast": "sensor", "find": "switch", "notify": "notify", "why_disconnected": "sensor",
@@ -65,7 +69,8 @@ struct EntityTableTests {
         for (key, item) in tag where !key.hasPrefix("trigger_") {
             let topics = (item["availability"]?.elements ?? []).compactMap { $0["topic"]?.string }
             let needsBridgeOnly = [
-                "gesture", "connection", "connect", "battery", "battery_forecast", "firmware", "gear",
+                "gesture", "connection", "connect", "battery", "battery_low", "battery_forecast", "firmware", "gear",
+                "forget",
                 "attached", "why_disconnected",
             ].contains(key)
             #expect(topics.first == "jacquard/bridge/attic/state")
@@ -178,7 +183,8 @@ struct EntityTableTests {
             "battery": measurement.merging(["device_class": "battery", "unit_of_measurement": "%"]) { $1 },
             "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
             "battery_forecast": diagnostic("timestamp"), "firmware": plain, "touch_mode": config, "connect": config,
-            "why_disconnected": plain, "led": config, "find": config,
+            "why_disconnected": plain, "led": config, "find": config, "forget": config,
+            "battery_low": diagnostic("battery"),
         ]
         let ofBridge: [String: Classes] = [
             "connection": diagnostic("connectivity"), "problem": diagnostic("problem"), "connected_tags": measurement,

@@ -16,7 +16,8 @@ extension DiscoveredBridge {
 
 extension DiscoveredTag {
     static let sleeve = DiscoveredTag(
-        id: "003R", topic: "jacquard/tag/003R", name: "Left sleeve", serial: "003R", firmware: nil)
+        id: "003R", topic: "jacquard/tag/003R", name: "Left sleeve", serial: "003R", firmware: nil,
+        features: TagFeatures(hasGear: true))
 }
 
 extension HomeAssistantDiscovery {
@@ -59,7 +60,7 @@ extension HomeAssistantDiscovery {
         var discovery = HomeAssistantDiscovery(HomeAssistantConfiguration(), .attic, words)
         discovery.setTags(["003R"])
         let tag = DiscoveredTag(
-            id: "003R", topic: "jacquard/tag/003R", name: "Left sleeve", serial: "003R", firmware: nil, hasMotion: true)
+            id: "003R", topic: "jacquard/tag/003R", name: "Left sleeve", serial: "003R", firmware: nil, features: .all)
         let messages = discovery.announcement(of: tag) + discovery.documents.announcementOfBridge
         return messages.reduce(into: [:]) { all, message in
             all.merge(

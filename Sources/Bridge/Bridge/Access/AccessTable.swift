@@ -20,7 +20,9 @@ public struct AccessTable: Hashable, Sendable {
     static let homeAssistantCommands = TagRequestTable.rows.filter { $0.access != .admin }.map { $0.name }
 
     /// The requests of Home Assistant's entities.
-    static let homeAssistantRequests = [ScanRequest.name, PairRequest.name, PairSerialRequest.name]
+    static let homeAssistantRequests = [
+        ScanRequest.name, PairRequest.name, PairSerialRequest.name, ForgetRequest.name,
+    ]
 
     /// - Parameters:
     ///   - base: the first level, or levels, of all topics of the bridge.

@@ -11,6 +11,8 @@ struct BatteryMonitor: Sendable {
     private(set) var history: BatteryHistory
     /// The forecast; nil without enough data, and while the battery is charging.
     private(set) var forecast: BatteryForecast?
+    /// Whether the level is low: below 20 %, and until it is 25 % again.
+    private(set) var isLow: Bool
 
     /// The number of points from earlier runs.
     private var earlierPoints: Int
@@ -28,16 +30,33 @@ struct BatteryMonitor: Sendable {
     private static let clockTolerance: Int64 = 5_000
     /// After this time, points of earlier runs that are in the future are dropped: the clock was wrong then.
     private static let patience = Duration.seconds(3_600)
+    /// Below this level the battery is low.
+    private static let lowLevel: UInt8 = 20
+    /// From this level on it is not low any more. Between the two, a level that varies by a few percent changes nothing.
+    private static let sufficientLevel: UInt8 = 25
 
-    init(_ history: BatteryHistory) {
+    /// - Parameters:
+    ///   - history: the history of earlier runs.
+    ///   - level: the latest level of earlier runs; nil if there is none.
+    init(_ history: BatteryHistory, level: UInt8? = nil) {
         self.history = history
+        isLow =
+            level.map { level in
+                let wasLow = history.points.contains { $0.level < Self.lowLevel }
+                return Self.isLow(level, wasLow: wasLow)
+            } ?? false
         earlierPoints = history.points.count
+    }
+
+    private static func isLow(_ level: UInt8, wasLow: Bool) -> Bool {
+        level < lowLevel || wasLow && level < sufficientLevel
     }
 
     /// Handles a reported level.
     mutating func reported(_ battery: BatteryStatus, load: BatteryHistory.Load, at now: Timestamp) {
         _ = clockChanged(at: now)
         let level = battery.level
+        isLow = Self.isLow(level, wasLow: isLow)
         guard !battery.isCharging else {
             endDischarge()
             return forecast = nil

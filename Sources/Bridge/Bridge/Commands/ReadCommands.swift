@@ -15,7 +15,8 @@ struct BatteryGet: TagRequest {
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard case .battery(let battery) = response else { return TagRequestOutcome() }
         let publications = tag.batteryReported(battery, at: now)
-        return TagRequestOutcome(data: CommandData(BatteryDocument(tag.battery)), publications: publications)
+        let document = BatteryDocument(tag.battery, isLow: tag.batteryMonitor.isLow)
+        return TagRequestOutcome(data: CommandData(document), publications: publications)
     }
 }
 

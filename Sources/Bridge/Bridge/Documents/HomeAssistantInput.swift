@@ -81,6 +81,11 @@ extension DiscoveredTag {
             id: tag.entry.id.text, topic: tag.topics.tag,
             name: tag.entry.name ?? tag.sighting.name?.nonEmpty ?? "Jacquard \(tag.entry.id)",
             serial: tag.entry.serial, firmware: tag.component?.version?.description,
-            hasMotion: tag.hasMotion)
+            features: tag.features)
     }
+}
+
+extension TagMirror {
+    /// The properties that decide which entities the tag has.
+    var features: TagFeatures { TagFeatures(hasGear: lastGear != nil, hasMotion: hasMotion) }
 }

@@ -121,11 +121,14 @@ struct ConnectionErrorDocument: Encodable {
 struct BatteryDocument: Encodable {
     @OrNull var level: UInt8?
     @OrNull var charging: Bool?
+    /// Whether the level is low, with a hysteresis: a subscriber need not remember the levels before.
+    @OrNull var low: Bool?
     @OrNull var time: String?
 
     /// All values are null until the tag has reported its battery.
-    init(_ battery: Timestamped<BatteryStatus>?) {
+    init(_ battery: Timestamped<BatteryStatus>?, isLow: Bool) {
         level = battery?.value.level
+        low = battery == nil ? nil : isLow
         charging = battery?.value.isCharging
         time = battery?.at.text
     }

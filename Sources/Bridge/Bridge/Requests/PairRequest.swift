@@ -110,7 +110,7 @@ struct PairRequest: BridgeRequest {
     private static func missingSerial(_ received: [String]) -> CommandFailure {
         CommandFailure(
             .invalidArgument, "\"serial\" is missing; it may be \(CommandArguments.pairingSerials)",
-            hint: "In Home Assistant, first select it in 2 Tag to pair; \(list(received))")
+            hint: "In Home Assistant, first select it in Select tag to pair; \(list(received))")
     }
 
     /// Upper bound on serials in a hint.

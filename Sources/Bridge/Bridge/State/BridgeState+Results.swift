@@ -69,9 +69,9 @@ extension BridgeState {
         _ token: UInt64, _ response: TagCommandResponse, of position: Int, at now: Timestamp
     ) -> [BridgeAction] {
         guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return [] }
-        let hadMotion = tags[position].hasMotion
+        let features = tags[position].features
         let outcome = request.succeeded(response, on: &tags[position], at: now)
-        let announcement = hadMotion == tags[position].hasMotion ? [] : discoveryFacts(ofTag: position)
+        let announcement = features == tags[position].features ? [] : discoveryFacts(ofTag: position)
         if let failure = outcome.failure { return failed(command, failure, at: now) }
         tags[position].link.commandEnded(at: now.instant)
         let results = finish(command, .success(outcome.data), at: now)

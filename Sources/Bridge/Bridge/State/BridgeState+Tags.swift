@@ -19,7 +19,7 @@ extension BridgeState {
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
-        let problemsBefore = tags[position].problems
+        let (problemsBefore, features) = (tags[position].problems, tags[position].features)
         let publications = tags[position].handle(event, at: now)
         if let incident = TagIncidents.Kind(
             event, wasConnected: wasConnected, isConnected: tags[position].isConnected,
@@ -61,7 +61,9 @@ extension BridgeState {
             let reaction = reactions.reported(
                 by: tags[position], gearBefore: gearBefore, batteryBefore: batteryBefore, of: tags, at: now)
             let commands = perform(reaction, at: now)
-            return commands + publish(publications) + completeFacts(of: position) + settle(position, at: now)
+            let announcement = features == tags[position].features ? [] : discoveryFacts(ofTag: position)
+            return commands + publish(publications + announcement) + completeFacts(of: position)
+                + settle(position, at: now)
         case .touchMode(.gesture):
             let commands: [TagCommand] = tags[position].isSlideToBeKept ? [.setTouchMode(.continuous)] : []
             return publish(publications) + tags.perform(commands, on: position)

@@ -32,7 +32,7 @@ extension TagMirror {
     }
 
     var batteryFacts: [Publication] {
-        let document = Publication.fact(topics[.battery], BatteryDocument(battery))
+        let document = Publication.fact(topics[.battery], BatteryDocument(battery, isLow: batteryMonitor.isLow))
         guard let battery else { return [document] }
         return [document, .fact(topics[.batteryLevel], word: String(battery.value.level))]
     }

@@ -88,7 +88,7 @@ struct TagMirror: Sendable {
         }
         storedBattery = record?.battery
         storedHistory = record?.history ?? BatteryHistory()
-        batteryMonitor = BatteryMonitor(storedHistory)
+        batteryMonitor = BatteryMonitor(storedHistory, level: record?.battery?.level)
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         knownAddress = self.sighting.address
         lastGear = record?.lastGear

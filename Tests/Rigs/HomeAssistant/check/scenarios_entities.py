@@ -13,7 +13,7 @@ from world import BRIDGE, GESTURES, NEW_TAG, OTHER_TAG, TAG, World
 TAG_ENTITIES = {
     "connection": "on", "battery": "87", "battery_forecast": "unknown", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
     "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "find": "off", "firmware": None,
-    "rssi": None, "why_disconnected": "",
+    "rssi": None, "why_disconnected": "", "battery_low": "off", "forget": None,
     "haptic_short": "unknown", "haptic_long": "unknown", "haptic_stop": "unknown", "haptic_sine_increase": None,
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
@@ -73,8 +73,10 @@ async def battery_and_charging_follow_the_tag(world: World) -> None:
     await world.command_tags("battery 0001 42 charging")
     await world.home.wait_state(f"{TAG}_battery", "42")
     await world.home.wait_state(f"{TAG}_charging", "on")
-    await world.command_tags("battery 0001 87 not_charging")
-    await world.home.wait_state(f"{TAG}_battery", "87")
+    for level, low in ((20, "off"), (19, "on"), (24, "on"), (25, "off"), (24, "off"), (87, "off")):
+        await world.command_tags(f"battery 0001 {level} not_charging")
+        await world.home.wait_state(f"{TAG}_battery", str(level))
+        await world.home.wait_state(f"{TAG}_battery_low", low)
     await world.home.wait_state(f"{TAG}_charging", "off")
 
 
@@ -254,6 +256,39 @@ async def a_found_tag_is_paired_without_typing(world: World) -> None:
     await forget_new_tag(world)
 
 
+async def a_tag_without_gear_shows_nothing_that_needs_it(world: World) -> None:
+    await world.command_tags("detach 0003")
+    await world.bus.publish("jacquard/bridge/attic/request/pair", {"serial": "0003"})
+    await world.home.wait_state(f"{NEW_TAG}_connection", "on")
+    await world.home.wait_state(f"{NEW_TAG}_battery_low", "off")
+    entities, states = await world.home.entities(), await world.home.states()
+    shown = {name.removeprefix(f"{NEW_TAG}_"): entity for name, entity in entities.items() if name.startswith(NEW_TAG)}
+    require(not {"attached", "gear", "touch_mode", "haptic_short"} & set(shown), f"it has {sorted(shown)}")
+    grey = [key for key, entity in shown.items() if states.get(entity["entity_id"], {}).get("state") == "unavailable"]
+    require(not grey, f"unavailable are {grey}")
+    await world.command_tags("attach 0003 jacket")
+    await world.home.wait_state(f"{NEW_TAG}_gear", "Trucker Jacket")
+    await world.home.wait_state(f"{NEW_TAG}_touch_mode", "Gestures")
+    await forget_new_tag(world)
+
+
+async def controls_are_no_targets_of_an_area(world: World) -> None:
+    entities = await world.home.entities()
+    for key in ("led", "find", "haptic_short", "connect", "touch_mode", "forget"):
+        category = entities[f"{TAG}_{key}"]["entity_category"]
+        require(category == "config", f"{key} has the category {category}")
+    for key in ("scan", "pair", "pair_tag", "pair_serial"):
+        category = entities[f"{BRIDGE}_{key}"]["entity_category"]
+        require(category == "config", f"{key} has the category {category}")
+    device = (await world.home.devices())[TAG]["id"]
+    before = len(world.bus.heard)
+    for service in ("light.turn_on", "switch.turn_on", "button.press"):
+        domain, name = service.split(".")
+        await world.home.ask("call_service", domain=domain, service=name, target={"device_id": device})
+    sent = [m.topic for m in world.bus.heard[before:] if m.topic.startswith("jacquard/tag/0001/") and m.topic.endswith("/set")]
+    require(not sent, f"the tag was sent {sent}")
+
+
 async def motion_entities_appear_with_the_first_use(world: World) -> None:
     require(f"{TAG}_motion" not in await world.home.entities(), "they are there already")
     before = len(world.bus.heard)
@@ -362,5 +397,6 @@ ALL = [
     a_scan_shows_what_it_found,
     # Behind the scenario that makes Home Assistant load the integration again: that warns of triggers of removed devices.
     a_tag_is_paired_with_the_text_and_the_button, a_found_tag_is_paired_without_typing,
+    a_tag_without_gear_shows_nothing_that_needs_it, controls_are_no_targets_of_an_area,
     motion_entities_appear_with_the_first_use, gestures_are_presses_of_a_button_if_it_is_set,
 ]

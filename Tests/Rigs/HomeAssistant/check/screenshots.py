@@ -73,7 +73,7 @@ async def take(world: World, browser: Browser, pictures: pathlib.Path) -> None:
     await world.home.wait_state(f"{BRIDGE}_found", "1")
     await world.home.call("select.select_option", ids[f"{BRIDGE}_pair_tag"], {"option": "0003"})
     await world.home.wait_state(f"{BRIDGE}_pair_serial", "0003")
-    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "2 Tag to pair", "3 Pair")
+    await browser.show(f"{world.home.url}/config/devices/device/{bridge}", 900, 1000, "Select tag to pair", "Start pairing")
     await browser.come_to_rest()
     await browser.picture(pictures / "home-assistant-pairing.png")
 

@@ -6,24 +6,29 @@ import MQTTTypes
 @testable import Bridge
 
 extension Scene {
-    /// A bridge with discovery, before its start.
+    /// A bridge with discovery, before its start. Its tags were attached to gear before, except the bare ones.
     static func announcing(
         _ form: HomeAssistantConfiguration.Form = .device, prefix: String = "homeassistant",
-        tags: [TagEntry] = [.sleeve]
+        tags: [TagEntry] = [.sleeve], bare: Set<TagID> = []
     ) -> Scene {
         let scene = Scene(tags: tags)
         let configuration = BridgeConfiguration(
             instance: "attic", version: "0.1.0", tags: tags,
             homeAssistant: HomeAssistantConfiguration(prefix: prefix, form: form))
-        scene.state = BridgeState(configuration: configuration, boot: "9f3c", startedAt: Scene.beginning)
+        let gear = TagRecord.Gear(vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", name: "Trucker Jacket")
+        let records = tags.filter { !bare.contains($0.id) }.map {
+            TagRecord(id: $0.id, serial: $0.serial, lastGear: gear)
+        }
+        scene.state = BridgeState(
+            configuration: configuration, records: records, boot: "9f3c", startedAt: Scene.beginning)
         return scene
     }
 
     /// A bridge that has announced its tags and has no further deadline.
     static func announced(
-        _ form: HomeAssistantConfiguration.Form = .device, tags: [TagEntry] = [.sleeve]
+        _ form: HomeAssistantConfiguration.Form = .device, tags: [TagEntry] = [.sleeve], bare: Set<TagID> = []
     ) -> Scene {
-        let scene = announcing(form, tags: tags)
+        let scene = announcing(form, tags: tags, bare: bare)
         scene.begin()
         scene.wait(.seconds(2))
         return scene

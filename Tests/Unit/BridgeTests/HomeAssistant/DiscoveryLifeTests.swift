@@ -92,7 +92,7 @@ struct DiscoveryLifeTests {
         #expect(scene.wait(.seconds(5)) == [])
     }
 
-    @Test("is published again when the firmware is known, and does not depend on gear")
+    @Test("is published again when the firmware is known, and not when gear comes and goes")
     func changes() {
         let scene = Scene.announced()
         scene.connect()

@@ -9,10 +9,11 @@ import Testing
 @Suite("Recorded discovery messages")
 struct RecordedDiscoveryTests {
     /// A configured name with characters that JSON escapes, an id with characters that discovery topics don't allow, and a
-    /// tag without a name.
+    /// tag without a name, which has never been attached to gear.
     private static let tags: [TagEntry] = [
         TagEntry(id: .tag003R, serial: "003R", name: #"Left "sleeve" \ ä"#),
         TagEntry(id: .known("ä b"), serial: "0004", connect: .onDemand),
+        TagEntry(id: .known("0005"), serial: "0005"),
     ]
 
     /// The recorded `topic payload` lines of a form; an empty payload withdraws the topic.
@@ -27,7 +28,7 @@ struct RecordedDiscoveryTests {
 
     /// Every discovery message: the announcements, then the withdrawal of them all.
     private static func messages(_ form: HomeAssistantConfiguration.Form) -> [Publication] {
-        let scene = Scene.announcing(form, tags: tags)
+        let scene = Scene.announcing(form, tags: tags, bare: [.known("0005")])
         scene.report(.information(.tag))
         scene.handle(.sighting(scene.state.handle(of: .known("ä b")) ?? .none, TagSighting(name: "Jacket")))
         scene.begin()
