@@ -249,6 +249,7 @@ struct SlideTests {
             configuration.homeAssistant = HomeAssistantConfiguration()
             let scene = Scene()
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+            scene.report(.gear(.jacket))
             return scene.handle(.started) + scene.handle(.brokerConnected) + scene.wait(.seconds(60))
         }
         let off = announcement(false).filter { $0.hasPrefix("homeassistant/") }
