@@ -8,7 +8,7 @@ import Time
 @Suite("Two bridges that know one tag")
 struct SharedTagTests {
     /// The number of orders of each part. Set `SHARED_TAG_ORDERS` for more.
-    private static let count = ProcessInfo.processInfo.environment["SHARED_TAG_ORDERS"].flatMap(Int.init) ?? 100
+    private static let count = ProcessInfo.processInfo.environment["SHARED_TAG_ORDERS"].flatMap(Int.init) ?? 60
 
     @Test("leave true facts at the broker, in whatever order things happen and messages arrive", arguments: 0..<16)
     func everyOrder(part: Int) {
