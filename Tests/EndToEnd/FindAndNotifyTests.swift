@@ -32,7 +32,7 @@ struct FindAndNotifyTests {
             let lights = world.told("led").count
             try await world.succeeds(Self.tag + "/notify/set", "tea")
             #expect(world.told("led").dropFirst(lights).last?["pattern"] as? String == "breathing")
-            try await world.succeeds(Self.tag + "/notify/set", #"{"message":"anything"}"#)
+            try await world.succeeds(Self.tag + "/notify/set", #"{"message":"default"}"#)
             #expect(world.told("led").last?["pattern"] as? String == "double_blink")
             try await world.simulate("gesture 0001 brush_in")
             try await until("the result of the reflex") {
