@@ -205,9 +205,7 @@ public final class BlueZCentral: Central {
             discovery.serviceLost()
         }
         sessions.serviceLost()
-        var error = BluetoothError(.connectionFailed, text: "bluetoothd has gone")
-        error.end = .local
-        use(nil, .resetting, error)
+        use(nil, .resetting, BluetoothError(.connectionFailed, text: "bluetoothd has gone", end: .local))
     }
 
     private func added(_ path: String, _ interfaces: Set<String>) {

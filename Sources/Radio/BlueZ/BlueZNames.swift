@@ -43,17 +43,15 @@ extension BluetoothError {
         let end = DisconnectReason(bluez: name)
         let isRefused = name == "org.bluez.Reason.Authentication"
         let text = isRefused ? "the authentication failed" : Self.linkLost.text
-        self.init(.connectionFailed, name: name, text: end?.text ?? text)
-        self.end = end
+        self.init(.connectionFailed, name: name, text: end?.text ?? text, end: end)
     }
 
     /// Returns the error with the code and text of a lost bond.
     static func bondLost(_ error: BluetoothError) -> BluetoothError {
-        var lost = BluetoothError(
+        BluetoothError(
             .authenticationFailed, name: error.name,
-            text: "the device has lost its bond with this host (\(error.text)): forget it, then pair it again")
-        lost.end = error.end
-        return lost
+            text: "the device has lost its bond with this host (\(error.text)): forget it, then pair it again",
+            end: error.end)
     }
 
     /// Converts the error of a call to `org.bluez`.

@@ -154,10 +154,11 @@ public struct BluetoothError: Error, Hashable, Sendable {
     public static let bondRefusedName = "bond_refused"
 
     /// Creates an error.
-    public init(_ code: Code, name: String = "", text: String) {
+    public init(_ code: Code, name: String = "", text: String, end: DisconnectReason? = nil) {
         self.code = code
         self.name = name
         self.text = text
+        self.end = end
     }
 
     /// A request about a device without a link.

@@ -418,10 +418,9 @@ public final class RadioCentral: Central {
 
     /// The error of a link whose radio was lost, while another one can make the next link.
     private func lost(_ radio: Int, _ error: BluetoothError) -> BluetoothError {
-        var lost = BluetoothError(
-            .connectionFailed, name: "radio_lost", text: "the radio \(members[radio].name) was lost: \(error.text)")
-        lost.end = .local
-        return lost
+        BluetoothError(
+            .connectionFailed, name: "radio_lost", text: "the radio \(members[radio].name) was lost: \(error.text)",
+            end: .local)
     }
 
     private func discovered(_ address: BluetoothAddress, _ advertisement: Advertisement, _ radio: Int) {

@@ -329,9 +329,7 @@ public struct RadioChoice {
     private static func curable(_ error: BluetoothError, _ tag: TagByRadios) -> BluetoothError {
         let hasBond = !tag.bonds.subtracting(tag.refusedBonds).isEmpty
         guard error.code == .authenticationFailed, hasBond else { return error }
-        var curable = BluetoothError(.connectionFailed, name: error.name, text: error.text)
-        curable.end = error.end
-        return curable
+        return BluetoothError(.connectionFailed, name: error.name, text: error.text, end: error.end)
     }
 
     private mutating func release(

@@ -223,8 +223,8 @@ public final class ESPHomeCentral: Central {
         endConnection()
         guard !isStopped else { return }
         status = .waiting(error, pause)
-        var reason = BluetoothError(.connectionFailed, name: "esphome.lost", text: "the radio is lost: \(error)")
-        reason.end = .local
+        let reason = BluetoothError(
+            .connectionFailed, name: "esphome.lost", text: "the radio is lost: \(error)", end: .local)
         radio.closed(Self.state(after: error), reason, Self.fault(error))
         apply(later: false)
         retryTimer.arm(after: pause)

@@ -174,9 +174,9 @@ extension BluetoothError {
             case 0x3E: BluetoothError(.connectionFailed, name: name, text: "the link could not be made")
             default:
                 BluetoothError(
-                    .connectionFailed, name: name, text: end?.text ?? "the link ended, reason \(Self.text(reason))")
+                    .connectionFailed, name: name, text: end?.text ?? "the link ended, reason \(Self.text(reason))",
+                    end: end)
             }
-        self.end = end
     }
 
     /// The error of an access.
