@@ -142,10 +142,10 @@ private struct RadioResult {
                 case .encryptionRequired: ["set key_file in place of insecure: true"]
                 case .notEncrypted: ["set a key in the proxy's configuration (api, encryption, key)"]
                 case .noProxy: ["add bluetooth_proxy: { active: true } to its ESPHome configuration, and install it"]
-                case .connectsNothing(let features) where !features.contains(.connections):
+                case .connectsNothing:
                     ["set bluetooth_proxy: { active: true } in its ESPHome configuration, and install it"]
                 case .taken: ["remove the proxy from the other client, such as Home Assistant"]
-                case .notAuthentic, .malformed, .unsuitable, .connectsNothing: ["update the proxy's firmware"]
+                case .notAuthentic, .malformed, .unsuitable: ["update the proxy's firmware"]
                 }
             self.init(.failed, "\(place): \(error)", remedies)
         }

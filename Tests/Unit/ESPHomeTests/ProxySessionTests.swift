@@ -213,7 +213,13 @@ struct ProxySessionTests {
         _ = try passive.receive(SessionBench.helloResponse)
         var info = SessionBench.info
         info.features = .rawAdvertisements
-        #expect(try passive.receive(.deviceInfoResponse(info)) == [.ended(.connectsNothing(.rawAdvertisements))])
+        #expect(try passive.receive(.deviceInfoResponse(info)) == [.ended(.connectsNothing)])
+        var old = try SessionBench()
+        _ = try old.exchange()
+        _ = try old.receive(SessionBench.helloResponse)
+        info.features = .connections
+        let tooOld = ProxyError.unsuitable("the proxy's firmware is too old")
+        #expect(try old.receive(.deviceInfoResponse(info)) == [.ended(tooOld)])
         var bare = try SessionBench()
         _ = try bare.exchange()
         _ = try bare.receive(SessionBench.helloResponse)

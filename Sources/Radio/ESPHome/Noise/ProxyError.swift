@@ -10,16 +10,16 @@ public enum ProxyError: Error, Hashable, Sendable, CustomStringConvertible {
     case handshakeRefused(String)
     /// A message was changed, repeated or lost on its way.
     case notAuthentic
-    /// What was received is malformed.
+    /// The received bytes are malformed.
     case malformed(String)
     /// Another client uses the proxy. If `wasOurs`, it has taken the proxy from this one.
     case taken(wasOurs: Bool)
-    /// The proxy's API has another version.
+    /// The proxy's API has another version, or its firmware is too old.
     case unsuitable(String)
     /// The device is none: its configuration has no `bluetooth_proxy`.
     case noProxy
-    /// The proxy has these features only: it cannot connect devices, or its firmware is too old.
-    case connectsNothing(ProxyInfo.Features)
+    /// The proxy passes advertisements on, and cannot connect devices.
+    case connectsNothing
     /// The proxy did not respond in time.
     case silent
     /// The proxy ended the connection.
@@ -40,8 +40,6 @@ public enum ProxyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .taken(wasOurs: true): "another client has taken the proxy, which serves one only"
         case .unsuitable(let reason): reason
         case .noProxy: "the device has no bluetooth_proxy in its ESPHome configuration"
-        case .connectsNothing(let features) where features.contains(.connections):
-            "the proxy's firmware is too old"
         case .connectsNothing:
             "the proxy only passes on what it receives; set bluetooth_proxy, active: true in its ESPHome configuration (an ESP32 or a Pico W: other boards cannot connect devices)"
         case .silent: "the proxy does not respond"

@@ -180,7 +180,9 @@ struct ProxySession: Sendable {
             enter(.info, within: Limit.opening, at: now)
         case (.info, .deviceInfoResponse(let info)):
             guard info.features.isSuperset(of: .required) else {
-                throw info.features.isEmpty ? .noProxy : .connectsNothing(info.features)
+                if info.features.isEmpty { throw .noProxy }
+                throw info.features.contains(.connections)
+                    ? .unsuitable("the proxy's firmware is too old") : .connectsNothing
             }
             guard subscribes else {
                 events.append(.opened(info))
