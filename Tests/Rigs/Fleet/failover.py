@@ -50,7 +50,7 @@ class Rig:
         self.bridge = Bridge(
             folder, self.tags.address, f"instance: fleet\n{cluster.bridge()}tags:\n  - serial: '0001'\n")
         self.parts.append(self.bridge)
-        wait_for("the bridge is connected", lambda: self.connections() > 0)
+        wait_for("the bridge is connected", lambda: "connected to the broker" in self.bridge.printed())
         self.start_time = time.monotonic() - began
         # The node and the time of each command.
         self.sent: dict[str, tuple[int, float]] = {}
@@ -58,9 +58,6 @@ class Rig:
         self.level = 50
         self.running = True
         self.threads = [threading.Thread(target=body, daemon=True) for body in (self.gesture, self.command)]
-
-    def connections(self) -> int:
-        return self.bridge.printed().count("connected to the broker")
 
     def bridge_node(self) -> int | None:
         """The node that the bridge's process has a connection to."""

@@ -32,7 +32,7 @@ struct BatteryMonitor: Sendable {
     private static let patience = Duration.seconds(3_600)
     /// Below this level the battery is low.
     private static let lowLevel: UInt8 = 20
-    /// From this level on it is not low any more. Between the two, a level that varies by a few percent changes nothing.
+    /// From this level on it is no longer low. Between the two, a level that varies by a few percent changes nothing.
     private static let sufficientLevel: UInt8 = 25
 
     /// - Parameters:

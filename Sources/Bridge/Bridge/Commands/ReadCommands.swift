@@ -15,8 +15,7 @@ struct BatteryGet: TagRequest {
     func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
         guard case .battery(let battery) = response else { return TagRequestOutcome() }
         let publications = tag.batteryReported(battery, at: now)
-        let document = BatteryDocument(tag.battery, isLow: tag.batteryMonitor.isLow)
-        return TagRequestOutcome(data: CommandData(document), publications: publications)
+        return TagRequestOutcome(data: CommandData(tag.batteryDocument), publications: publications)
     }
 }
 

@@ -266,7 +266,8 @@ extension BridgeState {
         at now: Timestamp
     ) throws(CommandFailure) -> [BridgeAction] {
         let isForConnection = !type(of: request).ignoresHold || request.goal == .connected
-        if isForConnection, !requester.isReflex, let other = bridge(connectedTo: position) {
+        let other = bridge(connectedTo: position)
+        if isForConnection, !requester.isReflex, let other {
             let id = tags[position].entry.id
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             leave(.execution(request), of: id.text, to: other, [requester], until: now.instant + timeToLive, at: now)
@@ -287,7 +288,7 @@ extension BridgeState {
         request.accepted(by: &tags[position])
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position),
-            claimant: bridge(connectedTo: position), within: timeToLive, at: now)
+            claimant: other, within: timeToLive, at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
         let settled = settle(position, at: now)
         let sent = sendWaiting(of: position, at: now)

@@ -31,8 +31,10 @@ extension TagMirror {
             why: TagFindings(self, nil, now: now).cause, held: link.intent.staysDisconnected, at: now)
     }
 
+    var batteryDocument: BatteryDocument { BatteryDocument(battery, isLow: batteryMonitor.isLow) }
+
     var batteryFacts: [Publication] {
-        let document = Publication.fact(topics[.battery], BatteryDocument(battery, isLow: batteryMonitor.isLow))
+        let document = Publication.fact(topics[.battery], batteryDocument)
         guard let battery else { return [document] }
         return [document, .fact(topics[.batteryLevel], word: String(battery.value.level))]
     }

@@ -292,7 +292,11 @@ const daytime = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-
 export function dayTime(time, now) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "an unknown time";
-  return date.toDateString() === new Date(now).toDateString() ? daytime.format(date) : `${date.toLocaleDateString()} ${daytime.format(date)}`;
+  return dated(date, daytime.format(date), now);
+}
+
+function dated(date, time, now) {
+  return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
 // Replaces times such as 2026-11-20T10:15:02.114Z in a text by those of this time zone, with the date unless it is today.
@@ -300,7 +304,7 @@ export function localTimes(text, now) {
   return String(text).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, time => {
     const date = new Date(time);
     if (Number.isNaN(date.getTime())) return time;
-    return date.toDateString() === new Date(now).toDateString() ? shortTime(time) : `${date.toLocaleDateString()} ${shortTime(time)}`;
+    return dated(date, shortTime(time), now);
   });
 }
 
