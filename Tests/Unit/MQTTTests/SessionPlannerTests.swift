@@ -187,6 +187,30 @@ struct SessionPlannerTests {
         #expect(consequences.map(\.isContested) == [false, false, true, true, true, true])
     }
 
+    @Test("suspects no other client while a broker ends or cannot be reached between the connections")
+    func endingBroker() {
+        var planner = Self.planner()
+        for _ in 0..<6 {
+            planner.accepted(at: start)
+            #expect(!planner.ended(with: lost, at: start + .seconds(5), random: 0).isContested)
+            #expect(!planner.ended(with: unreachable, at: start + .seconds(6), random: 0).isContested)
+        }
+    }
+
+    @Test("suspects no other client when one node after the other ends, unless the connections are very short")
+    func endingNodes() {
+        var configuration = MQTTConfiguration(host: "a", clientIdentifier: "jacquard-attic")
+        configuration.nodes.append(MQTTAddress(host: "b", port: 1883))
+        for (length, isContested) in [(10, false), (9, true)] {
+            var planner = SessionPlanner(configuration)
+            let ends = (0..<3).map { _ in
+                planner.accepted(at: start)
+                return planner.ended(with: lost, at: start + .seconds(length), random: 0).isContested
+            }
+            #expect(ends.last == isContested)
+        }
+    }
+
     @Test("starts again at the shortest pause after a connection of a minute, which is no short one")
     func lasting() {
         var planner = Self.planner()

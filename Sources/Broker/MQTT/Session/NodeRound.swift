@@ -57,6 +57,9 @@ struct NodeRound {
         return others[failures - 1]
     }
 
+    /// Whether there is more than one node.
+    var hasSeveral: Bool { count > 1 }
+
     /// Whether all other nodes have failed in this round.
     var isLast: Bool { failed + 1 >= count }
 

@@ -52,6 +52,8 @@ struct SessionPlanner {
     private var discardedPlace: Place?
     private var condition: MQTTError.Code?
     private var failures = 0
+    /// How many connections in a row were short, with no failed attempt between them: another client that takes the session
+    /// over leaves a broker that accepts the next connection, and a broker that ends does not.
     private var shortConnections = 0
     /// Whether another client is known to use this client's identifier: each lost connection is taken as its work, because not
     /// every broker reports the reason.
@@ -187,6 +189,7 @@ struct SessionPlanner {
     private mutating func noteEnd(_ error: MQTTError, _ now: Instant, _ hasUntriedAddress: Bool) -> Bool {
         guard let since = connectedSince else {
             failures += 1
+            shortConnections = 0
             if error.code == .timeout { unanswered = min(unanswered + 1, Self.maxUnanswered) }
             if error.code == .timeout, choice.version == .v5, hasUntriedAddress || !nodes.isLast { return false }
             return noteFailure(error)
@@ -201,7 +204,12 @@ struct SessionPlanner {
         if now - since >= Self.useful { nodes.restart() }
         // MQTT 3.1.1 cannot report a session that was taken over, and mosquitto 2.0 closes the connection without a
         // reason with MQTT 5, too.
-        shortConnections = hasLasted || error.code != .connectionLost ? 0 : shortConnections + 1
+        if hasLasted || error.code != .connectionLost {
+            shortConnections = 0
+        } else if !nodes.hasSeveral || now - since < Self.useful {
+            // Of several nodes, one can end after the other, and the next one accepts a connection at once.
+            shortConnections += 1
+        }
         connectedSince = nil
         lastConnected = now
         return false
