@@ -30,10 +30,16 @@ private struct BridgePlay: ~Copyable {
     }
 
     mutating func run() {
-        take(bridge.handle(.started, at: now))
+        handle(.started)
         while !input.isAtEnd { step() }
-        take(bridge.handle(.stopping, at: now))
+        handle(.stopping)
         require(unanswered == 0, "\(unanswered) commands have no final result")
+    }
+
+    private mutating func handle(_ event: BridgeEvent) {
+        var effects = Effects()
+        bridge.handle(event, at: now, &effects)
+        take(effects.actions)
     }
 
     private mutating func step() {
@@ -41,24 +47,18 @@ private struct BridgePlay: ~Copyable {
         let tag = bridge.handle(of: id) ?? .none
         switch input.byte() % 12 {
         case 0:
-            take(
-                bridge.handle(
-                    .tag(tag, .connection(TagConnection(state: input.pick(Self.states), attempt: 1))), at: now)
-            )
-        case 1: take(bridge.handle(.tag(tag, .gesture(Gesture(rawValue: UInt32(input.byte())))), at: now))
+            handle(.tag(tag, .connection(TagConnection(state: input.pick(Self.states), attempt: 1))))
+        case 1: handle(.tag(tag, .gesture(Gesture(rawValue: UInt32(input.byte())))))
         case 2:
-            take(
-                bridge.handle(
-                    .tag(tag, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true))), at: now)
-            )
+            handle(.tag(tag, .battery(BatteryStatus(level: UInt32(input.byte()), isCharging: true))))
         case 3: now = now + .milliseconds(Int(input.byte()) * 100)
         case 4:
             if let deadline = bridge.deadline, deadline > now.instant {
                 now = now + (deadline - now.instant)
             }
-            take(bridge.handle(.deadlineReached, at: now))
+            handle(.deadlineReached)
         case 5, 6: endAction()
-        case 7: take(bridge.handle(.scanEnded, at: now))
+        case 7: handle(.scanEnded)
         default: command(id)
         }
     }
@@ -80,10 +80,7 @@ private struct BridgePlay: ~Copyable {
             default: "jacquard/tag/\(id)/" + input.pick(names)
             }
         unanswered += 1
-        take(
-            bridge.handle(
-                .message(MQTTMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0)),
-                at: now))
+        handle(.message(MQTTMessage(topic: topic, payload: input.bytes(), isRetained: input.byte() % 16 == 0)))
     }
 
     private mutating func endAction() {
@@ -95,7 +92,7 @@ private struct BridgePlay: ~Copyable {
                 .success(.configValue(nil)), .failure(.timeout), .failure(.linkLost),
                 .failure(.malformedResponse),
             ]
-            take(bridge.handle(.tag(tag, .commandEnded(token: token, input.pick(results))), at: now))
+            handle(.tag(tag, .commandEnded(token: token, input.pick(results))))
         case .scan(_, let token), .stopScan(let token), .forget(_, let token): end(token, .done)
         case .pair(_, _, _, _, _, let token): end(token, .paired(address: "F0:00:00:00:00:09", name: nil))
         case .measure(let token):
@@ -109,7 +106,7 @@ private struct BridgePlay: ~Copyable {
         let results: [Result<RequestResponse, RequestError>] = [
             .success(answer), .success(.done), .failure(.timeout(text: "no response")), .failure(.notFound),
         ]
-        take(bridge.handle(.requestEnded(token: token, input.pick(results)), at: now))
+        handle(.requestEnded(token: token, input.pick(results)))
     }
 
     private mutating func take(_ actions: [BridgeAction]) {

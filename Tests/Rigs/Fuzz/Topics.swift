@@ -11,17 +11,19 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let tags = [TagEntry(id: "0001", serial: "0001")]
     var bridge = BridgeState(
         configuration: BridgeConfiguration(instance: "attic", version: "1", tags: tags), boot: "9f3c", startedAt: now)
-    _ = bridge.handle(.started, at: now)
-    var (messages, finals) = (0, 0)
+    var effects = Effects()
+    bridge.handle(.started, at: now, &effects)
+    var messages = 0
     while !input.isAtEnd {
         let prefix = input.pick([
             "", "jacquard/", "jacquard/tag/", "jacquard/bridge/", "jacquard/bridge/attic/request/",
         ])
         let message = MQTTMessage(topic: prefix + input.text(), payload: input.bytes())
         messages += 1
-        finals += results(bridge.handle(.message(message), at: now))
+        bridge.handle(.message(message), at: now, &effects)
     }
-    finals += results(bridge.handle(.stopping, at: now))
+    bridge.handle(.stopping, at: now, &effects)
+    let finals = results(effects.actions)
     require(finals <= messages, "\(messages) messages have \(finals) final results")
     return 0
 }

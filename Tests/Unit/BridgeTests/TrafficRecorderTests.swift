@@ -84,15 +84,16 @@ struct TrafficRecorderTests {
         #expect(bytes == TrafficRecording.maxValueBytes)
         #expect(scene.publications.last?.line.contains(#""reason":"size""#) == true)
         var recorder = TrafficRecorder(topic: "gatt")
-        _ = recorder.begin(.tag003R, nil, for: .seconds(1), at: Scene.beginning)
-        var (count, last): (Int, [BridgeAction]) = (0, [])
+        var (count, last) = (0, Effects())
+        recorder.begin(.tag003R, nil, for: .seconds(1), at: Scene.beginning, &last)
         while recorder.recording != nil {
-            last = recorder.record(.written, of: .tag003R, at: Scene.beginning)
+            last.removeAll()
+            recorder.record(.written, of: .tag003R, at: Scene.beginning, &last)
             count += 1
         }
         #expect(count == TrafficRecording.maxRecords)
         // The last record still fits into what a parser accepts.
-        guard case .publish(let end) = last.last else {
+        guard let end = last.publications.last else {
             Issue.record("The recording has no end.")
             return
         }

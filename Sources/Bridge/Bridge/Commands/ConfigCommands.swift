@@ -17,7 +17,9 @@ struct ConfigGet: TagRequest {
         entry = try ConfigEntry(CommandArguments(objectOnly: payload))
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         guard case .configValue(let value) = response else { return TagRequestOutcome() }
         return TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
     }
@@ -45,7 +47,9 @@ struct ConfigSet: TagRequest {
         self.value = try CommandArguments.required(value, "value", mayBe: "a value of the type \(type.rawValue)")
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
     }
 }

@@ -41,15 +41,17 @@ struct LEDSet: TagRequest {
         if case .on(let light, _) = arguments.intent { tag[led: arguments.target].expect(light) }
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         if arguments.target == .tag { tag.lightConfirmed() }
-        let publications = tag.lightChanged(of: arguments.target) { led in
+        tag.lightChanged(of: arguments.target, &effects) { led in
             switch arguments.intent {
             case .off: led.turnOff()
             case .on(let light, let pattern): led.plays(pattern, light, at: now.instant)
             }
         }
-        return TagRequestOutcome(publications: publications)
+        return TagRequestOutcome()
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {

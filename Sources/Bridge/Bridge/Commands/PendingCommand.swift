@@ -147,17 +147,17 @@ extension Requester {
     /// The same for the result of a reflex.
     private static let reflexLifetime = Duration.seconds(5)
 
-    /// Returns the publications of a result: on the result topic and on the response topic.
-    func publications(_ payload: [UInt8]) -> [Publication] {
+    /// Publishes a result: on the result topic and on the response topic.
+    func publish(_ payload: [UInt8], _ effects: inout Effects) {
         // Results of reflexes must not delay commands while the broker is slow.
         let kind: Publication.Kind =
             isReflex ? .event(lifetime: Self.reflexLifetime) : .result(lifetime: Self.lifetime)
-        let result = Publication(topic: resultTopic, payload: payload, kind: kind)
-        guard let responseTopic else { return [result] }
+        effects.publish(Publication(topic: resultTopic, payload: payload, kind: kind))
+        guard let responseTopic else { return }
         var answer = Publication(topic: responseTopic.text, payload: payload, kind: kind)
         answer.message.correlationData = correlationData
         answer.isForRequester = true
-        return [result, answer]
+        effects.publish(answer)
     }
 
     /// Encodes a result.

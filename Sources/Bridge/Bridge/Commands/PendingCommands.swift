@@ -62,14 +62,15 @@ struct PendingCommands: Sendable {
 // MARK: Adding
 
 extension PendingCommands {
-    /// Returns the stored result of a repeated command: its payload, and its publications.
-    mutating func storedResult(
-        for requester: Requester, at now: Timestamp
-    ) -> (payload: [UInt8], publications: [Publication])? {
+    /// Publishes the stored result of a repeated command.
+    ///
+    /// - Returns: its payload; nil if there is none.
+    mutating func storedResult(for requester: Requester, at now: Timestamp, _ effects: inout Effects) -> [UInt8]? {
         guard let key = requester.key, let payload = storedResults.result(for: key, at: now.instant) else { return nil }
         traces.repeated(requester.trace, .stored)
         planProof(of: requester, at: now.instant)
-        return (payload, requester.publications(payload))
+        requester.publish(payload, &effects)
+        return payload
     }
 
     /// The most repetitions of pending commands, of all tags together. They take no room from other commands.
@@ -303,17 +304,17 @@ extension PendingCommands {
         return tags
     }
 
-    /// Returns the `accepted` results that are due.
+    /// Publishes the `accepted` results that are due.
     ///
     /// - Parameters:
     ///   - now: the current time.
     ///   - left: the commands whose results another bridge publishes.
+    ///   - effects: gets the results.
     ///   - obstacle: returns what a queued command for a tag, or for Bluetooth, waits for; nil if for its turn.
-    /// - Returns: the results.
     mutating func acceptOverdue(
-        at now: Timestamp, except left: Set<UInt64>, waitingFor obstacle: (TagID?) -> CommandObstacle?
-    ) -> [Publication] {
-        var publications: [Publication] = []
+        at now: Timestamp, except left: Set<UInt64>, _ effects: inout Effects,
+        waitingFor obstacle: (TagID?) -> CommandObstacle?
+    ) {
         for index in pending.indices {
             for position in pending[index].requesters.indices {
                 let requester = pending[index].requesters[position]
@@ -322,11 +323,10 @@ extension PendingCommands {
                 guard !left.contains(pending[index].token) else { continue }
                 let waiting = pending[index].isSent ? nil : obstacle(pending[index].tag)
                 let data = waiting.map { CommandData(WaitingDocument($0)) } ?? .none
-                publications += requester.publications(
-                    requester.payload(.accepted, data: data, bridge: bridge, at: now, &timeText))
+                requester.publish(
+                    requester.payload(.accepted, data: data, bridge: bridge, at: now, &timeText), &effects)
             }
         }
-        return publications
     }
 }
 
@@ -383,64 +383,74 @@ extension PendingCommands {
         }
     }
 
-    /// Returns the final results of a successful command.
-    mutating func succeed(_ command: PendingCommand, data: CommandData, at now: Timestamp) -> [Publication] {
-        finish(command, .ok, data: data, nil, at: now)
+    /// Publishes the final results of a successful command.
+    mutating func succeed(
+        _ command: PendingCommand, data: CommandData, at now: Timestamp, _ effects: inout Effects
+    ) {
+        finish(command, .ok, data: data, nil, at: now, &effects)
     }
 
-    /// Returns the final results of a failed command.
-    mutating func fail(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        finish(command, .error, data: .none, failure, at: now)
+    /// Publishes the final results of a failed command.
+    mutating func fail(
+        _ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
+    ) {
+        finish(command, .error, data: .none, failure, at: now, &effects)
     }
 
     private mutating func finish(
         _ command: PendingCommand, _ status: ResultDocument.Status, data: CommandData, _ failure: CommandFailure?,
-        at now: Timestamp
-    ) -> [Publication] {
-        var results: [Publication] = []
+        at now: Timestamp, _ effects: inout Effects
+    ) {
         for requester in command.requesters {
             ended(requester, failure, at: now.instant)
             let payload = requester.payload(status, data: data, error: failure, bridge: bridge, at: now, &timeText)
-            let result = finish(requester, payload, at: now)
-            results = results.isEmpty ? result : results + result
+            finish(requester, payload, at: now, &effects)
         }
-        return results
     }
 
-    /// Returns the final result of a command that was rejected before it became pending. It is not stored if a command with the
+    /// Publishes the final result of a command that was rejected before it became pending. It is not stored if a command with the
     /// same key is pending: repetitions get the result of that one.
-    mutating func fail(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
-        guard index(of: requester.key) == nil else { return refuse(requester, failure, at: now) }
+    mutating func fail(
+        _ requester: Requester, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard index(of: requester.key) == nil else { return refuse(requester, failure, at: now, &effects) }
         ended(requester, failure, at: now.instant)
         let payload = requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText)
-        return finish(requester, payload, at: now)
+        finish(requester, payload, at: now, &effects)
     }
 
-    /// Returns the final result of a rejected message. The result is not stored: the same command in a valid message,
+    /// Publishes the final result of a rejected message. The result is not stored: the same command in a valid message,
     /// without the retain flag or with another response topic, is executed.
-    mutating func refuse(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication] {
+    mutating func refuse(
+        _ requester: Requester, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
+    ) {
         ended(requester, failure, at: now.instant)
-        return refusal(requester, failure, at: now)
+        refusal(requester, failure, at: now, &effects)
     }
 
-    /// Returns the result of a command that has ended here, and that the other bridge has not published.
-    mutating func publish(_ command: LeftCommand, of requester: Requester, at now: Timestamp) -> [Publication] {
+    /// Publishes the result of a command that has ended here, and that the other bridge has not published.
+    mutating func publish(
+        _ command: LeftCommand, of requester: Requester, at now: Timestamp, _ effects: inout Effects
+    ) {
         switch command.work {
-        case .execution: return []
-        case .refusal(let failure), .unknownTag(let failure): return refusal(requester, failure, at: now)
-        case .stored(let payload): return finish(requester, payload, at: now)
+        case .execution: break
+        case .refusal(let failure), .unknownTag(let failure): refusal(requester, failure, at: now, &effects)
+        case .stored(let payload): finish(requester, payload, at: now, &effects)
         case .result(.success(let data)):
-            return finish(requester, requester.payload(.ok, data: data, bridge: bridge, at: now, &timeText), at: now)
+            let payload = requester.payload(.ok, data: data, bridge: bridge, at: now, &timeText)
+            finish(requester, payload, at: now, &effects)
         case .result(.failure(let failure)):
             let payload = requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText)
-            return finish(requester, payload, at: now)
+            finish(requester, payload, at: now, &effects)
         }
     }
 
-    private mutating func refusal(_ requester: Requester, _ failure: CommandFailure, at now: Timestamp) -> [Publication]
-    {
+    private mutating func refusal(
+        _ requester: Requester, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
+    ) {
         planProof(of: requester, at: now.instant)
-        return requester.publications(requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText))
+        requester.publish(
+            requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText), &effects)
     }
 
     /// How long after a result this bridge proves that it lives. The results of this time share the proof.
@@ -473,10 +483,12 @@ extension PendingCommands {
         }
     }
 
-    private mutating func finish(_ requester: Requester, _ payload: [UInt8], at now: Timestamp) -> [Publication] {
-        if requester.isReflex, !isBrokerConnected { return [] }
+    private mutating func finish(
+        _ requester: Requester, _ payload: [UInt8], at now: Timestamp, _ effects: inout Effects
+    ) {
+        if requester.isReflex, !isBrokerConnected { return }
         if let key = requester.key { storedResults.store(payload, for: key, at: now.instant) }
         planProof(of: requester, at: now.instant)
-        return requester.publications(payload)
+        requester.publish(payload, &effects)
     }
 }

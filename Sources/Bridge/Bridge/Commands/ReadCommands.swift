@@ -12,10 +12,12 @@ struct BatteryGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         guard case .battery(let battery) = response else { return TagRequestOutcome() }
-        let publications = tag.batteryReported(battery, at: now)
-        return TagRequestOutcome(data: CommandData(tag.batteryDocument), publications: publications)
+        tag.batteryReported(battery, at: now, &effects)
+        return TagRequestOutcome(data: CommandData(tag.batteryDocument))
     }
 }
 
@@ -38,15 +40,17 @@ struct InfoGet: TagRequest {
             ?? tag
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         switch (command, response) {
         case (.deviceInformation(of: .tag), .component(let component)):
-            let publications = tag.informationReported(component)
-            return TagRequestOutcome(data: CommandData(tag.infoDocument), publications: publications)
+            tag.informationReported(component, &effects)
+            return TagRequestOutcome(data: CommandData(tag.infoDocument))
         case (.deviceInformation(of: .gear), .component(let component)):
-            let publications = tag.gearReported(component, at: now)
-            return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)), publications: publications)
-        case (_, .modules): return TagRequestOutcome(response, aboutModulesOf: &tag, at: now)
+            tag.gearReported(component, at: now, &effects)
+            return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)))
+        case (_, .modules): return TagRequestOutcome(response, aboutModulesOf: &tag, at: now, &effects)
         default: return TagRequestOutcome()
         }
     }
@@ -96,7 +100,9 @@ struct SignalGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         guard let measured = tag.measuredSignal else {
             return TagRequestOutcome(
                 failure: CommandFailure(
@@ -104,7 +110,8 @@ struct SignalGet: TagRequest {
                     hint: "Bluetooth measures advertisements, and a connected tag sends none"))
         }
         let data = CommandData(SignalDocument(rssi: measured.value, time: measured.at.text))
-        return TagRequestOutcome(data: data, publications: tag.signalRead(measured.value, at: now))
+        tag.signalRead(measured.value, at: now, &effects)
+        return TagRequestOutcome(data: data)
     }
 }
 

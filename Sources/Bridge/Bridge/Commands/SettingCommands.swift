@@ -29,7 +29,9 @@ struct ConnectionSet: TagRequest {
         }
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         TagRequestOutcome(data: CommandData(["state": tag.link.connection.state.word]))
     }
 }
@@ -57,9 +59,12 @@ struct NameSet: TagRequest {
         }
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         tag.nameConfirmed()
-        return TagRequestOutcome(publications: tag.sighted(TagSighting(name: newName), at: now))
+        tag.sighted(TagSighting(name: newName), at: now, &effects)
+        return TagRequestOutcome()
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
@@ -103,10 +108,11 @@ struct TouchModeSet: TagRequest {
 
     func accepted(by tag: inout TagMirror) { tag.touchModeRequested(slideIdle: slideIdle) }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(
-            data: slideIdle.map { CommandData(SlideNote(idle: $0)) } ?? .none,
-            publications: tag.touchModeReported(mode, at: now))
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
+        tag.touchModeReported(mode, at: now, &effects)
+        return TagRequestOutcome(data: slideIdle.map { CommandData(SlideNote(idle: $0)) } ?? .none)
     }
 }
 
@@ -135,10 +141,13 @@ struct SleepSet: TagRequest {
         wakesOnMotion = try arguments.flag("wake_on_motion") ?? false
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         // A tag that waits for motion does not advertise before.
         tag.link.sleeps(within: .seconds(timeoutSeconds), isLeftAlone: !wakesOnMotion, at: now.instant)
-        return TagRequestOutcome(
-            publications: tag.presenceChanged(.sleepRequested(within: .seconds(timeoutSeconds)), at: now))
+        let isPresenceChanged = tag.presenceChanged(.sleepRequested(within: .seconds(timeoutSeconds)), at: now)
+        if isPresenceChanged { effects.publish(tag.presenceFacts) }
+        return TagRequestOutcome()
     }
 }

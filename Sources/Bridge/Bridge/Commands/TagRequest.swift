@@ -43,8 +43,11 @@ protocol TagRequest: Sendable {
     /// Called when the bridge accepts the command. Updates the values that later commands build upon.
     func accepted(by tag: inout TagMirror)
 
-    /// Applies a successful result to the tag's state.
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome
+    /// Applies a successful result to the tag's state. The effects follow the result of the command, and are those of a success: they
+    /// are left out if the outcome is a failure.
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome
 
     /// Returns the failure for an error of the tag.
     func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure
@@ -115,12 +118,9 @@ enum TagGoal: Hashable, Sendable {
     case disconnected
 }
 
-/// The result data of a successful command, and the publications that follow from it.
+/// The result data of a successful command, and what follows from it at the tag.
 struct TagRequestOutcome: Sendable {
     var data = CommandData.none
-    var publications: [Publication] = []
-    /// Actions that follow from it.
-    var actions: [BridgeAction] = []
     /// Set if the response does not contain what the command needs.
     var failure: CommandFailure?
     /// Further commands, whose results are ignored.
@@ -145,7 +145,9 @@ extension TagRequest {
     }
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {}
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         TagRequestOutcome()
     }
 }

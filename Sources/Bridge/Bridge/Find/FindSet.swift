@@ -38,7 +38,9 @@ struct FindSet: TagRequest {
         tag.lightUnknown(nil, at: now)
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         TagRequestOutcome(find: duration.map { .start($0) } ?? .stop)
     }
 }

@@ -104,8 +104,10 @@ struct FleetWatch: Sendable {
     ///   - ring: the next ones by name, at most ``ringSize``.
     ///   - isOnline: whether a bridge is one of them, in the ring or not.
     ///   - now: the current time.
-    /// - Returns: what to do about it.
-    mutating func ringChanged(to ring: [ExactText], isOnline: (ExactText) -> Bool, at now: Instant) -> [Effect] {
+    ///   - effects: gets what to do about it.
+    mutating func ringChanged(
+        to ring: [ExactText], isOnline: (ExactText) -> Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
         for (name, other) in watched where other.isSilent && isOnline(name) {
             watched[name] = Watched(since: now)
         }
@@ -114,7 +116,8 @@ struct FleetWatch: Sendable {
         for name in leaving { watched[name] = nil }
         let joining = ring.filter { watched[$0] == nil }
         for name in joining { watched[name] = Watched(since: max(now, countsFrom ?? now)) }
-        return (leaving.isEmpty ? [] : [.unsubscribe(leaving)]) + (joining.isEmpty ? [] : [.subscribe(joining)])
+        if !leaving.isEmpty { effects.append(.unsubscribe(leaving)) }
+        if !joining.isEmpty { effects.append(.subscribe(joining)) }
     }
 
     /// Handles a beat.
@@ -124,55 +127,57 @@ struct FleetWatch: Sendable {
     ///   - payload: the number.
     ///   - isOnline: whether the bridge's state is `online`.
     ///   - now: the current time.
-    /// - Returns: what to do about it.
+    ///   - effects: gets what to do about it.
     mutating func received(
-        beatOf name: ExactText, _ payload: [UInt8], isOnline: Bool, at now: Instant
-    ) -> [Effect] {
+        beatOf name: ExactText, _ payload: [UInt8], isOnline: Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
         guard name != instance else {
             let number = payload.count <= 20 ? UInt64(String(decoding: payload, as: UTF8.self)) : nil
-            return number.map { cameBack($0, at: now) } ?? []
+            if let number { cameBack(number, at: now, &effects) }
+            return
         }
         guard let other = watched[name] else {
             // An earlier connection of this session subscribed to it.
-            return [.unsubscribe([name])]
+            effects.append(.unsubscribe([name]))
+            return
         }
         watched[name] = Watched(since: now, isSilent: other.isSilent && !isOnline)
-        return other.isSilent && !isOnline ? [.refresh(name)] : []
+        if other.isSilent, !isOnline { effects.append(.refresh(name)) }
     }
 
     /// Sends a beat that is due, or one that decides about bridges without beats.
-    mutating func deadlineReached(at now: Instant) -> [Effect] {
-        guard let due = nextBeat else { return [] }
+    mutating func deadlineReached(at now: Instant, _ effects: inout [Effect]) {
+        guard let due = nextBeat else { return }
         // Own beats that don't come back say nothing about others.
         if let pending, pending.sent + Self.roundTrip < now { restart(at: now) }
         let suspects = watched.filter { $0.value.isUndecided && $0.value.since + Self.patience <= now }.keys
-        guard due <= now || !suspects.isEmpty else { return [] }
+        guard due <= now || !suspects.isEmpty else { return }
         number += 1
         for name in suspects { watched[name]?.probe = number }
         if pending == nil { pending = (number, now) }
         nextBeat = now + Self.interval
-        return [.beat(number)]
+        effects.append(.beat(number))
     }
 
     /// Handles an own beat. What the broker received before it has arrived, too.
-    private mutating func cameBack(_ number: UInt64, at now: Instant) -> [Effect] {
-        guard let pending, number >= pending.number, number <= self.number, nextBeat != nil else { return [] }
+    private mutating func cameBack(_ number: UInt64, at now: Instant, _ effects: inout [Effect]) {
+        guard let pending, number >= pending.number, number <= self.number, nextBeat != nil else { return }
         self.pending = nil
-        guard pending.sent + Self.roundTrip >= now else {
-            restart(at: now)
-            return []
-        }
+        guard pending.sent + Self.roundTrip >= now else { return restart(at: now) }
         let silent = watched.filter { !$0.value.isSilent && $0.value.probe.map { $0 <= number } == true }.keys.sorted()
-        for name in silent { watched[name] = Watched(since: now, isSilent: true) }
-        return silent.map(Effect.silent) + forgetSilent()
+        for name in silent {
+            watched[name] = Watched(since: now, isSilent: true)
+            effects.append(.silent(name))
+        }
+        forgetSilent(&effects)
     }
 
     /// Forgets the silent bridges that exceed the maximum; those that were silent first.
-    private mutating func forgetSilent() -> [Effect] {
+    private mutating func forgetSilent(_ effects: inout [Effect]) {
         let silent = watched.filter(\.value.isSilent).sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }
         let forgotten = silent.dropLast(Self.maxSilent).map(\.key)
         for name in forgotten { watched[name] = nil }
-        return forgotten.isEmpty ? [] : [.unsubscribe(forgotten)]
+        if !forgotten.isEmpty { effects.append(.unsubscribe(forgotten)) }
     }
 
     /// The silence of each bridge begins again.

@@ -12,8 +12,10 @@ struct ModulesGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(response, aboutModulesOf: &tag, at: now)
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
+        TagRequestOutcome(response, aboutModulesOf: &tag, at: now, &effects)
     }
 }
 
@@ -55,8 +57,10 @@ struct ModulesSet: TagRequest {
         }
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(response, aboutModulesOf: &tag, idle: action == .activate ? idle : nil, at: now)
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
+        TagRequestOutcome(response, aboutModulesOf: &tag, idle: action == .activate ? idle : nil, at: now, &effects)
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
@@ -72,8 +76,10 @@ extension TagRequestOutcome {
     ///   - tag: the tag.
     ///   - idle: after which time an unused motion module is deactivated; nil if none was activated.
     ///   - now: the current time.
+    ///   - effects: gets the publications.
     init(
-        _ response: TagCommandResponse, aboutModulesOf tag: inout TagMirror, idle: Duration? = nil, at now: Timestamp
+        _ response: TagCommandResponse, aboutModulesOf tag: inout TagMirror, idle: Duration? = nil, at now: Timestamp,
+        _ effects: inout Effects
     ) {
         guard case .modules(let modules) = response else {
             self.init()
@@ -88,8 +94,8 @@ extension TagRequestOutcome {
         } else if tag.rareFacts.first?.motion != nil {
             tag.motion.ended(as: isActive == nil ? .missing : .inactive)
         }
-        self.init(
-            data: CommandData(ModulesDocument(modules)), publications: tag.motionPublications)
+        effects.publish(tag.motionPublications)
+        self.init(data: CommandData(ModulesDocument(modules)))
     }
 }
 

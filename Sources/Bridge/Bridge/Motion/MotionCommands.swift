@@ -13,8 +13,10 @@ struct MotionGet: TagRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        TagRequestOutcome(response, aboutMotionOf: &tag)
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
+        TagRequestOutcome(response, aboutMotionOf: &tag, &effects)
     }
 }
 
@@ -30,8 +32,10 @@ struct MotionSessionsGet: TagRequest {
         idle = context.options.motion.idle
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
-        let outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
+        let outcome = TagRequestOutcome(response, aboutMotionOf: &tag, &effects)
         tag.motion.used(idle: idle, at: now.instant)
         return outcome
     }
@@ -153,9 +157,12 @@ struct MotionSet: TagRequest {
         return rates
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         switch work {
-        case .download(let words, let isErased): return download(words, isErased: isErased, response, on: &tag, at: now)
+        case .download(let words, let isErased):
+            return download(words, isErased: isErased, response, on: &tag, at: now, &effects)
         case .record(let id, let rates):
             tag.motion.mode = .store
             tag.motion.session = id.session
@@ -178,7 +185,7 @@ struct MotionSet: TagRequest {
             tag.motion.foundActive()
         case .activate: break
         }
-        let outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
+        let outcome = TagRequestOutcome(response, aboutMotionOf: &tag, &effects)
         tag.motion.used(idle: idle, at: now.instant)
         return outcome
     }
@@ -210,7 +217,7 @@ struct MotionSet: TagRequest {
     /// Opens the file of the session that is to be transferred.
     private func download(
         _ words: MotionSessionWords, isErased: Bool, _ response: TagCommandResponse, on tag: inout TagMirror,
-        at now: Timestamp
+        at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         var outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
         let session: StoredMotionSession
@@ -228,8 +235,8 @@ struct MotionSet: TagRequest {
         tag.motion.idleAt = nil
         tag.motion.file = nil
         tag.motion.error = nil
-        outcome.publications = tag.motionPublications
-        outcome.actions = [.motionFile(.open(session), of: tag.entry.id)]
+        effects.publish(tag.motionPublications)
+        effects.add(.motionFile(.open(session), of: tag.entry.id))
         return outcome
     }
 }
@@ -299,6 +306,14 @@ extension MotionState {
 }
 
 extension TagRequestOutcome {
+    /// Applies a response about motion data to its tag, and publishes the state.
+    fileprivate init(
+        _ response: TagCommandResponse, aboutMotionOf tag: inout TagMirror, _ effects: inout Effects
+    ) {
+        self.init(response, aboutMotionOf: &tag)
+        effects.publish(tag.motionPublications)
+    }
+
     /// Applies a response about motion data to its tag.
     fileprivate init(_ response: TagCommandResponse, aboutMotionOf tag: inout TagMirror) {
         var withSessions = false
@@ -313,7 +328,6 @@ extension TagRequestOutcome {
         default: break
         }
         self.init(
-            data: CommandData(MotionResultDocument(tag.motion, withSessions: withSessions)),
-            publications: tag.motionPublications, failure: failure)
+            data: CommandData(MotionResultDocument(tag.motion, withSessions: withSessions)), failure: failure)
     }
 }

@@ -26,30 +26,33 @@ extension MotionState {
     }
 
     /// Handles motion data of the tag.
-    mutating func reported(_ report: MotionReport, in tag: Conditions) -> [Effect] {
+    mutating func reported(_ report: MotionReport, in tag: Conditions, _ effects: inout [Effect]) {
         switch report {
-        case .samples(let value): return stream?.batch.add(value, at: tag.now.instant) == true ? endBatch(in: tag) : []
-        case .data(let bytes): return downloaded(bytes, in: tag)
+        case .samples(let value):
+            if stream?.batch.add(value, at: tag.now.instant) == true { endBatch(in: tag, &effects) }
+        case .data(let bytes): downloaded(bytes, in: tag, &effects)
         case .status(let new):
             status = new
             if new != .logging, mode == .store { mode = .none }
             used(idle: tag.idle, at: tag.now.instant)
-            return [.publishState]
+            effects.append(.publishState)
         }
     }
 
     /// Handles a new connection of the tag, or the end of one.
-    mutating func connectionChanged(in tag: Conditions) -> [Effect] {
+    mutating func connectionChanged(in tag: Conditions, _ effects: inout [Effect]) {
         guard tag.isConnected else {
             // A recording goes on.
             if stream != nil { streamLost() }
             download?.interrupted(at: tag.now.instant)
-            return [.publishState]
+            effects.append(.publishState)
+            return
         }
         download?.until = nil
-        let effects = [.send(.check)] + (areSessionsUnknown ? [.send(.list)] : []) + eraseDownloaded(in: tag)
-        guard let download, !download.isComplete else { return effects }
-        return effects + [.file(.open(download.session))]
+        effects.append(.send(.check))
+        if areSessionsUnknown { effects.append(.send(.list)) }
+        eraseDownloaded(in: tag, &effects)
+        if let download, !download.isComplete { effects.append(.file(.open(download.session))) }
     }
 
     /// Handles the end of a command of the bridge's own.
@@ -59,10 +62,11 @@ extension MotionState {
     ///   - result: the response, or the error.
     ///   - text: the error in words.
     ///   - tag: the state of the tag.
-    /// - Returns: the effects.
+    ///   - effects: gets the effects.
     mutating func ended(
-        _ errand: Errand, _ result: Result<TagCommandResponse, TagCommandError>, _ text: String, in tag: Conditions
-    ) -> [Effect] {
+        _ errand: Errand, _ result: Result<TagCommandResponse, TagCommandError>, _ text: String, in tag: Conditions,
+        _ effects: inout [Effect]
+    ) {
         if case .stop = errand {
             stopPause =
                 if case .success = result { nil } else { min((stopPause ?? .seconds(1)) * 2, Self.longestStopPause) }
@@ -84,36 +88,36 @@ extension MotionState {
         case (.deactivate, .success): ended(as: .inactive)
         case (.deactivate, .failure):
             idleAt = tag.now.instant + tag.idle
-            return []
+            return
         case (.erase(let id), .success): sessions?.removeAll { $0.id == id }
         case (.erase(let id), .failure(.linkLost)), (.erase(let id), .failure(.notConnected)):
             unerased = id
-            return []
+            return
         case (.erase, .failure(let failure)):
             error = "the session was not erased: \(text)"
             if failure.leavesEffectUnknown { becomesUnknown(changesSessions: true, at: tag.now.instant) }
         case (.download, .failure(let error)) where error != .linkLost && error != .notConnected:
-            return downloadFailed(text, in: tag)
-        default: return []
+            return downloadFailed(text, in: tag, &effects)
+        default: return
         }
-        return [.publishState]
+        effects.append(.publishState)
     }
 
     /// Does what has become due.
-    mutating func deadlineReached(in tag: Conditions) -> [Effect] {
+    mutating func deadlineReached(in tag: Conditions, _ effects: inout [Effect]) {
         let now = tag.now.instant
-        var effects: [Effect] = []
         if let stream, stream.until <= now {
-            effects = endBatch(in: tag) + [.send(.stop), .publishState]
+            endBatch(in: tag, &effects)
+            effects += [.send(.stop), .publishState]
             endStream()
             idleAt = now + tag.idle
         } else if let due = stream?.batch.due, due <= now {
-            effects = endBatch(in: tag)
+            endBatch(in: tag, &effects)
         }
         if let silentAt = download?.silentAt, silentAt <= now {
-            effects += downloadFailed("the tag sends no more data", in: tag)
+            downloadFailed("the tag sends no more data", in: tag, &effects)
         } else if let until = download?.until, until <= now {
-            effects += downloadFailed("the link was lost for too long", in: tag)
+            downloadFailed("the link was lost for too long", in: tag, &effects)
         }
         if let due = stopDue, due <= now {
             stopDue = nil
@@ -122,7 +126,8 @@ extension MotionState {
         }
         if let due = checkDue, due <= now {
             checkDue = nil
-            if tag.isConnected { effects += [.send(.check)] + (areSessionsUnknown ? [.send(.list)] : []) }
+            if tag.isConnected { effects.append(.send(.check)) }
+            if tag.isConnected, areSessionsUnknown { effects.append(.send(.list)) }
         }
         if let due = idleAt, due <= now {
             let isUnused = tag.isConnected && !isBusy
@@ -130,16 +135,15 @@ extension MotionState {
             idleAt = isUnused ? nil : now + tag.idle
             if isUnused { effects.append(.send(.deactivate)) }
         }
-        return effects
     }
 
     /// Publishes the samples of a batch.
-    private mutating func endBatch(in tag: Conditions) -> [Effect] {
-        guard let stream, stream.batch.count > 0 else { return [] }
+    private mutating func endBatch(in tag: Conditions, _ effects: inout [Effect]) {
+        guard let stream, stream.batch.count > 0 else { return }
         self.stream?.batch.end()
         let bytes =
             stream.isBinary ? stream.batch.bytes : JSONText.bytes(of: MotionDataDocument(stream.batch, at: tag.now))
-        return [.publishSamples(bytes)]
+        effects.append(.publishSamples(bytes))
     }
 }
 
@@ -148,52 +152,55 @@ extension MotionState {
 extension MotionState {
     /// Handles the result of work with the file of a session.
     mutating func fileReported(
-        _ event: MotionFileEvent, of session: StoredMotionSession, in tag: Conditions
-    ) -> [Effect] {
-        guard let download, download.session == session else { return [] }
+        _ event: MotionFileEvent, of session: StoredMotionSession, in tag: Conditions, _ effects: inout [Effect]
+    ) {
+        guard let download, download.session == session else { return }
         switch event {
         case .opened(let byteCount, let checksum):
-            guard !download.isRunning, tag.isConnected else { return [] }
-            return opened(byteCount, checksum, in: tag)
-        case .written(let count):
-            self.download?.unwritten = max(0, download.unwritten - count)
-            return []
+            if !download.isRunning, tag.isConnected { opened(byteCount, checksum, in: tag, &effects) }
+        case .written(let count): self.download?.unwritten = max(0, download.unwritten - count)
         case .finished(let path):
             self.download = nil
             file = path
             idleAt = tag.now.instant + tag.idle
             if download.isErased { unerased = session.id }
-            return eraseDownloaded(in: tag) + [.publishState]
-        case .failed(let reason): return downloadFailed(reason, in: tag)
+            eraseDownloaded(in: tag, &effects)
+            effects.append(.publishState)
+        case .failed(let reason): downloadFailed(reason, in: tag, &effects)
         }
     }
 
     /// Continues a download at the end of its file.
-    private mutating func opened(_ byteCount: Int, _ checksum: CRC16, in tag: Conditions) -> [Effect] {
-        guard var download else { return [] }
+    private mutating func opened(
+        _ byteCount: Int, _ checksum: CRC16, in tag: Conditions, _ effects: inout [Effect]
+    ) {
+        guard var download else { return }
         let session = download.session
         guard byteCount < session.byteCount || (byteCount == session.byteCount && checksum.value == session.crc) else {
-            return [.file(.discard(session))]
-                + downloadFailed("the incomplete file differs from the session of the tag", in: tag)
+            effects.append(.file(.discard(session)))
+            return downloadFailed("the incomplete file differs from the session of the tag", in: tag, &effects)
         }
         (download.received, download.checksum, download.unwritten) = (byteCount, checksum, 0)
         download.isComplete = byteCount == session.byteCount
         download.isRunning = !download.isComplete
         if download.isRunning { download.silentAt = tag.now.instant + Self.silence }
         self.download = download
-        if download.isComplete { return [.file(.finish(session))] }
-        return [.send(.download(session.id, offset: UInt32(byteCount))), .publishState]
+        if download.isComplete {
+            effects.append(.file(.finish(session)))
+        } else {
+            effects += [.send(.download(session.id, offset: UInt32(byteCount))), .publishState]
+        }
     }
 
-    private mutating func downloaded(_ bytes: [UInt8], in tag: Conditions) -> [Effect] {
-        guard var download, download.isRunning, !download.isComplete else { return [] }
-        guard !bytes.isEmpty else { return downloadFailed("the tag has ended the transfer early", in: tag) }
+    private mutating func downloaded(_ bytes: [UInt8], in tag: Conditions, _ effects: inout [Effect]) {
+        guard var download, download.isRunning, !download.isComplete else { return }
+        guard !bytes.isEmpty else { return downloadFailed("the tag has ended the transfer early", in: tag, &effects) }
         let session = download.session
         guard download.received + bytes.count <= session.byteCount else {
-            return downloadFailed("the tag sends more bytes than it has listed", in: tag)
+            return downloadFailed("the tag sends more bytes than it has listed", in: tag, &effects)
         }
         guard download.unwritten + bytes.count <= Self.mostUnwritten else {
-            return downloadFailed("the disk is slower than the tag", in: tag)
+            return downloadFailed("the disk is slower than the tag", in: tag, &effects)
         }
         download.received += bytes.count
         download.unwritten += bytes.count
@@ -201,29 +208,30 @@ extension MotionState {
         download.isComplete = download.received == session.byteCount
         download.silentAt = download.isComplete ? nil : tag.now.instant + Self.silence
         self.download = download
-        let append = Effect.file(.append(bytes, session))
-        guard download.isComplete else { return [append] }
+        effects.append(.file(.append(bytes, session)))
+        guard download.isComplete else { return }
         guard download.checksum.value == session.crc else {
-            return [append, .file(.discard(session))]
-                + downloadFailed("crc_mismatch: the file differs from the session of the tag", in: tag)
+            effects.append(.file(.discard(session)))
+            return downloadFailed("crc_mismatch: the file differs from the session of the tag", in: tag, &effects)
         }
-        return [append, .file(.finish(session))]
+        effects.append(.file(.finish(session)))
     }
 
     /// Ends a download; its bytes stay in the incomplete file for the next one.
-    private mutating func downloadFailed(_ reason: String, in tag: Conditions) -> [Effect] {
+    private mutating func downloadFailed(_ reason: String, in tag: Conditions, _ effects: inout [Effect]) {
         let isToStop = tag.isConnected && download?.isRunning == true
         download = nil
         error = reason
         idleAt = tag.now.instant + tag.idle
-        return (isToStop ? [.send(.stop)] : []) + [.publishState]
+        if isToStop { effects.append(.send(.stop)) }
+        effects.append(.publishState)
     }
 
     /// Erases a downloaded session on the tag as requested, now or at the next connection.
-    private mutating func eraseDownloaded(in tag: Conditions) -> [Effect] {
-        guard tag.isConnected, let id = unerased else { return [] }
+    private mutating func eraseDownloaded(in tag: Conditions, _ effects: inout [Effect]) {
+        guard tag.isConnected, let id = unerased else { return }
         unerased = nil
-        return [.send(.erase(id))]
+        effects.append(.send(.erase(id)))
     }
 }
 

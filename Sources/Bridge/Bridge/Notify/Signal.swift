@@ -119,13 +119,16 @@ struct NotifySet: TagRequest {
         if let light { tag[led: .tag].expect(light.state) }
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         guard let light else { return TagRequestOutcome() }
         tag[led: .tag].plays(light.pattern, light.state, at: now.instant)
         tag.lightConfirmed()
         let canVibrate = tag.gear?.value?.capabilities.contains(.haptic) ?? false
         let commands: [TagCommand] = canVibrate ? haptic.map { [.playHaptic($0)] } ?? [] : []
-        return TagRequestOutcome(publications: [tag.ledFact], commands: commands)
+        effects.publish(tag.ledFact)
+        return TagRequestOutcome(commands: commands)
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {

@@ -65,10 +65,13 @@ struct RawSet: TagRequest {
         return result
     }
 
-    func succeeded(_ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp) -> TagRequestOutcome {
+    func succeeded(
+        _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
+    ) -> TagRequestOutcome {
         guard case .views(let views) = work else { return TagRequestOutcome() }
         tag.rare.rawViews = views
-        return TagRequestOutcome(actions: [.observeRawData(views, of: tag.handle)])
+        effects.add(.observeRawData(views, of: tag.handle))
+        return TagRequestOutcome()
     }
 }
 

@@ -36,9 +36,9 @@ struct Reactions: Sendable {
     mutating func setReflexes(_ new: [Reflex]) { reflexes = ReflexTable(new) }
 
     /// Uses the chords of a changed configuration. The gestures until now don't count for them.
-    mutating func setChords(_ new: [Chord], _ tags: TagTable, at now: Timestamp) -> [Effect] {
-        defer { chords = ChordTable(new) }
-        return releaseAll(tags, at: now)
+    mutating func setChords(_ new: [Chord], _ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+        releaseAll(tags, at: now, &effects)
+        chords = ChordTable(new)
     }
 }
 
@@ -47,29 +47,33 @@ struct Reactions: Sendable {
 extension Reactions {
     /// Handles a gesture.
     ///
-    /// - Returns: the effects, and the chords that the gesture has completed, which the statistics count.
+    /// - Returns: the chords that the gesture has completed, which the statistics count.
     mutating func made(
-        _ gesture: MadeGesture, by id: TagID, of tags: TagTable, at now: Timestamp
-    ) -> (effects: [Effect], chords: [String]) {
-        guard !chords.isEmpty else { return (occurred([.gesture(gesture)], on: id, tags, at: now), []) }
+        _ gesture: MadeGesture, by id: TagID, of tags: TagTable, at now: Timestamp, _ effects: inout [Effect]
+    ) -> [String] {
+        guard !chords.isEmpty else {
+            occurred([.gesture(gesture)], on: id, tags, at: now, &effects)
+            return []
+        }
         let (events, completed) = chords.made(gesture, by: id)
-        return (occurred(events, on: id, tags, at: now), completed)
+        occurred(events, on: id, tags, at: now, &effects)
+        return completed
     }
 
     /// Publishes held-back gestures that can no longer become part of a chord.
-    mutating func releaseDue(_ tags: TagTable, at now: Timestamp) -> [Effect] {
-        guard !chords.isEmpty else { return [] }
-        return chords.takeDue(at: now.instant).flatMap { occurred($0.events, on: $0.tag, tags, at: now) }
+    mutating func releaseDue(_ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+        guard !chords.isEmpty else { return }
+        for held in chords.takeDue(at: now.instant) { occurred(held.events, on: held.tag, tags, at: now, &effects) }
     }
 
     /// Publishes all held-back gestures.
-    mutating func releaseAll(_ tags: TagTable, at now: Timestamp) -> [Effect] {
-        chords.removeAll().flatMap { occurred($0.events, on: $0.tag, tags, at: now) }
+    mutating func releaseAll(_ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+        for held in chords.removeAll() { occurred(held.events, on: held.tag, tags, at: now, &effects) }
     }
 
     /// Publishes the held-back gestures of a tag that is removed.
-    mutating func release(_ id: TagID, of tags: TagTable, at now: Timestamp) -> [Effect] {
-        occurred(chords.remove(id), on: id, tags, at: now)
+    mutating func release(_ id: TagID, of tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+        occurred(chords.remove(id), on: id, tags, at: now, &effects)
     }
 
     /// Forgets the cool-downs of a tag.
@@ -78,12 +82,12 @@ extension Reactions {
     /// Publishes gestures and chords of a tag after the commands of their reflexes. A held-back gesture has the time at which
     /// it was made, and its whole lifetime.
     private mutating func occurred(
-        _ events: [GestureEvent], on id: TagID, _ tags: TagTable, at now: Timestamp
-    ) -> [Effect] {
-        guard !events.isEmpty, let position = tags.position(of: id) else { return [] }
+        _ events: [GestureEvent], on id: TagID, _ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]
+    ) {
+        guard !events.isEmpty, let position = tags.position(of: id) else { return }
         let (topic, tag) = (tags[position].topics.gesture, tags[position].handle)
-        let commands = events.flatMap { occurred(.event($0.name), by: id, of: tags, at: now) }
-        return commands + events.map { .publish(publication(of: $0, by: tag, on: topic, at: now)) }
+        for event in events { occurred(.event(event.name), by: id, of: tags, at: now, &effects) }
+        for event in events { effects.append(.publish(publication(of: event, by: tag, on: topic, at: now))) }
     }
 
     private mutating func publication(
@@ -117,14 +121,14 @@ extension Reactions {
     ///   - source: the tag that reported it; nil for the broker.
     ///   - tags: the known tags.
     ///   - now: the current time.
-    /// - Returns: the commands.
+    ///   - effects: gets the commands.
     mutating func occurred(
-        _ event: ReflexEvent, by source: TagID?, of tags: TagTable, at now: Timestamp
-    ) -> [Effect] {
-        guard !reflexes.isEmpty else { return [] }
-        return reflexes.due(event, by: source, at: now.instant).flatMap { reflex in
+        _ event: ReflexEvent, by source: TagID?, of tags: TagTable, at now: Timestamp, _ effects: inout [Effect]
+    ) {
+        guard !reflexes.isEmpty else { return }
+        for reflex in reflexes.due(event, by: source, at: now.instant) {
             let targets = (reflex.target ?? source).map { [$0] } ?? tags.filter(\.isConnected).map(\.entry.id)
-            return targets.map { Effect.perform(reflex, on: $0) }
+            for target in targets { effects.append(.perform(reflex, on: target)) }
         }
     }
 
@@ -136,17 +140,16 @@ extension Reactions {
     ///   - batteryBefore: the battery level before the event; nil if it was unknown.
     ///   - tags: the known tags.
     ///   - now: the current time.
-    /// - Returns: the commands.
+    ///   - effects: gets the commands.
     mutating func reported(
-        by tag: TagMirror, gearBefore: Bool?, batteryBefore: UInt32?, of tags: TagTable, at now: Timestamp
-    ) -> [Effect] {
-        var effects: [Effect] = []
+        by tag: TagMirror, gearBefore: Bool?, batteryBefore: UInt32?, of tags: TagTable, at now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
         if let isAttached = tag.isGearAttached, let gearBefore, isAttached != gearBefore {
-            effects += occurred(.gear(isAttached: isAttached), by: tag.entry.id, of: tags, at: now)
+            occurred(.gear(isAttached: isAttached), by: tag.entry.id, of: tags, at: now, &effects)
         }
         if let level = tag.batteryLevel, level != batteryBefore {
-            effects += occurred(.battery(level, before: batteryBefore), by: tag.entry.id, of: tags, at: now)
+            occurred(.battery(level, before: batteryBefore), by: tag.entry.id, of: tags, at: now, &effects)
         }
-        return effects
     }
 }

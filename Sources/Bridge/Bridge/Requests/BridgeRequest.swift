@@ -4,7 +4,7 @@ import Time
 
 /// A validated request to the bridge. Each request has one type and one row in ``BridgeRequestTable``.
 ///
-/// It acts on the state of the bridge, and returns the actions of the driver.
+/// It acts on the state of the bridge, and adds the actions of the driver to the effects.
 protocol BridgeRequest: Sendable {
     /// The last level of its topic, such as `scan`.
     static var name: String { get }
@@ -32,36 +32,43 @@ protocol BridgeRequest: Sendable {
     var responseLimit: Duration { get }
 
     /// Begins the request. Actions of the driver carry the token, which returns with the driver's response.
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep
 
     /// Handles the driver's response.
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep
 
     /// Returns the failure for an error of the driver.
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure
 
-    /// Handles a failure or an unknown result. The result follows the actions.
+    /// Handles a failure or an unknown result. The result follows the effects.
     func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction]
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    )
 
-    /// Handles the refusal of an invalid request. The result follows the actions.
+    /// Handles the refusal of an invalid request. The result follows the effects.
     static func refused(
-        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
-    ) -> [BridgeAction]
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp,
+        _ effects: inout Effects
+    )
 
-    /// Handles a refusal before the request began. The result follows the actions.
-    func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction]
+    /// Handles a refusal before the request began. The result follows the effects.
+    func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
+    )
 }
 
-/// The progress of a request, with the actions that follow from it.
+/// The progress of a request.
 enum BridgeRequestStep: Sendable {
-    /// The driver performs an action among these; its response follows.
-    case underWay([BridgeAction])
-    /// The request has succeeded. The result follows the actions.
-    case done(CommandData, [BridgeAction])
+    /// The driver performs an action among the effects; its response follows.
+    case underWay
+    /// The request has succeeded. The result follows the effects.
+    case done(CommandData)
     /// The request has failed.
     case failed(CommandFailure)
 }
@@ -77,15 +84,20 @@ extension BridgeRequest {
         bridge.stack.failure(of: error)
     }
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> BridgeRequestStep { .done(.none, []) }
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) -> BridgeRequestStep { .done(.none) }
     func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction] { [] }
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) {}
     static func refused(
-        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
-    ) -> [BridgeAction] { [] }
-    func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction] { [] }
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp,
+        _ effects: inout Effects
+    ) {}
+    func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
+    ) {}
 }
 
 /// All requests to the bridge.

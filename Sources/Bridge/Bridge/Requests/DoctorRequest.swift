@@ -24,22 +24,27 @@ struct DoctorRequest: BridgeRequest {
         tag = bridge.tags[try bridge.tagPosition(text)].entry.id
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .underWay(bridge.examinations.add(token) ? [.examine(token: token)] : [])
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        if bridge.examinations.add(token) { effects.add(.examine(token: token)) }
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         guard case .examined(let report) = response else { return .failed(.neverEnded) }
-        let actions = bridge.examined(response, for: token, at: now)
+        bridge.examined(response, for: token, at: now, &effects)
         let findings = BridgeFindings(of: bridge, at: now).all(with: report, tag: tag)
-        return .done(CommandData(DoctorDocument(findings, tag: tag)), actions)
+        return .done(CommandData(DoctorDocument(findings, tag: tag)))
     }
 
     func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction] { bridge.examined(nil, for: token, at: now) }
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) { bridge.examined(nil, for: token, at: now, &effects) }
 }
 
 /// The requests that wait for the driver's examination of the host. One examination serves all of them.

@@ -30,23 +30,29 @@ struct ForgetRequest: BridgeRequest {
         if case .success(.object(let arguments)) = payload { arguments["tag"] == nil } else { false }
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
         bridge.departures.setForgetting(entry.id, true)
-        return .underWay([.forget(tag, token: token)])
+        effects.add(.forget(tag, token: token))
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         bridge.departures.setForgetting(entry.id, false)
-        return .underWay(bridge.forgotten(entry, token: token, at: now))
+        bridge.forgotten(entry, token: token, at: now, &effects)
+        return .underWay
     }
 
     func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         bridge.departures.setForgetting(entry.id, false)
-        return bridge.keptAfterAll(entry.id, at: now)
+        bridge.keptAfterAll(entry.id, at: now, &effects)
     }
 }
 

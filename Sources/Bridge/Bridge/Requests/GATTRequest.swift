@@ -39,14 +39,15 @@ struct GATTRequest: BridgeRequest {
             hint: "Wait for its end, or send the request \"stop\"")
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
         switch intent {
         case .record(let tag, let seconds):
-            let actions = bridge.recorder.begin(tag, bridge.handle(of: tag), for: .seconds(seconds), at: now)
-            return .done(CommandData(TrafficRecorderDocument(bridge.recorder)), actions)
+            bridge.recorder.begin(tag, bridge.handle(of: tag), for: .seconds(seconds), at: now, &effects)
         case .stop:
-            let actions = bridge.recorder.end(.stopped, at: now)
-            return .done(CommandData(TrafficRecorderDocument(bridge.recorder)), actions)
+            bridge.recorder.end(.stopped, at: now, &effects)
         }
+        return .done(CommandData(TrafficRecorderDocument(bridge.recorder)))
     }
 }

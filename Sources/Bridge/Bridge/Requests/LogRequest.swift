@@ -30,26 +30,30 @@ struct LogRequest: BridgeRequest {
         tag = if let text { bridge.tags[try bridge.tagPosition(text)].entry.id } else { nil }
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
         guard seconds > 0, pastSeconds > 0 else {
-            return follow(seconds == 0 ? nil : selection, past: nil, in: &bridge, at: now)
+            return follow(seconds == 0 ? nil : selection, past: nil, in: &bridge, at: now, &effects)
         }
-        return .underWay([.recallLog(level, .seconds(pastSeconds), token: token)])
+        effects.add(.recallLog(level, .seconds(pastSeconds), token: token))
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         guard case .recalled(let past) = response else { return .failed(.neverEnded) }
-        return follow(selection, past: past, in: &bridge, at: now)
+        return follow(selection, past: past, in: &bridge, at: now, &effects)
     }
 
     private func follow(
         _ selection: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?,
-        in bridge: inout BridgeState, at now: Timestamp
+        in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        let actions = bridge.log.follow(selection, past: past, of: bridge.tags, at: now)
-        return .done(CommandData(LogRequestDocument(bridge.log.selection)), actions)
+        bridge.log.follow(selection, past: past, of: bridge.tags, at: now, &effects)
+        return .done(CommandData(LogRequestDocument(bridge.log.selection)))
     }
 
     private var selection: (level: LogLevel, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }

@@ -13,16 +13,20 @@ struct MetricsRequest: BridgeRequest {
         tag = try CommandArguments(emptyOrObject: payload, with: "after").text("after", longest: TagID.longest)
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .underWay([.measure(token: token)])
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        effects.add(.measure(token: token))
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         guard case .measured(let measurement) = response else { return .failed(.neverEnded) }
         let metrics = BridgeMetrics(of: bridge, measurement, at: now)
-        return .done(CommandData(MetricsDocument(metrics, after: tag)), [])
+        return .done(CommandData(MetricsDocument(metrics, after: tag)))
     }
 }
 

@@ -68,18 +68,22 @@ struct PairRequest: BridgeRequest {
         }
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .underWay(
-            bridge.pair(entry, within: .seconds(seconds), radio: radio, isCheck: isCheck, token: token, at: now))
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        bridge.pair(
+            entry, within: .seconds(seconds), radio: radio, isCheck: isCheck, token: token, at: now, &effects)
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         guard case .paired(let address, let name) = response else { return .failed(.neverEnded) }
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
-        let actions = isCheck ? [] : bridge.paired(entry, sighting, at: now)
-        return .done(CommandData(PairedDocument(entry, sighting)), actions)
+        if !isCheck { bridge.paired(entry, sighting, at: now, &effects) }
+        return .done(CommandData(PairedDocument(entry, sighting)))
     }
 
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
@@ -125,21 +129,25 @@ struct PairRequest: BridgeRequest {
     }
 
     func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction] {
-        isCheck ? [] : bridge.pairingRequested(.failed(entry, failure), at: now)
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        if !isCheck { bridge.pairingRequested(.failed(entry, failure), at: now, &effects) }
     }
 
     /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.
     static func refused(
-        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         let serial = try? CommandArguments(payload, word: "serial").pairingSerial()?.text
-        return bridge.pairingRequested(.refused(failure, serial: serial ?? bridge.pairing.requestSerial), at: now)
+        bridge.pairingRequested(.refused(failure, serial: serial ?? bridge.pairing.requestSerial), at: now, &effects)
     }
 
-    func refused(_ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp) -> [BridgeAction] {
-        bridge.pairingRequested(.refused(failure, serial: entry.serial), at: now)
+    func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
+    ) {
+        bridge.pairingRequested(.refused(failure, serial: entry.serial), at: now, &effects)
     }
 }
 
@@ -182,8 +190,11 @@ struct PairSerialRequest: BridgeRequest {
         serial = try CommandArguments(payload, word: "serial").pairingSerial()?.text
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .done(CommandData(PairSerialDocument(serial: serial)), bridge.pairingRequested(.requestSerial(serial), at: now))
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        bridge.pairingRequested(.requestSerial(serial), at: now, &effects)
+        return .done(CommandData(PairSerialDocument(serial: serial)))
     }
 }
 

@@ -9,16 +9,20 @@ struct HealthRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .underWay([.measure(token: token)])
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        effects.add(.measure(token: token))
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         guard case .measured(let measurement) = response else { return .failed(.neverEnded) }
-        let actions = bridge.measured(measurement, at: now)
-        return .done(CommandData(bridge.healthDocument(at: now)), actions)
+        bridge.measured(measurement, at: now, &effects)
+        return .done(CommandData(bridge.healthDocument(at: now)))
     }
 }
 
@@ -37,8 +41,11 @@ struct LogLevelRequest: BridgeRequest {
         level = try CommandArguments.required(word, "level", mayBe: Self.words.listed())
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .done(CommandData(["level": level.rawValue]), [.setLogLevel(level)])
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        effects.add(.setLogLevel(level))
+        return .done(CommandData(["level": level.rawValue]))
     }
 }
 
@@ -53,7 +60,10 @@ struct RefreshRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .done(.none, bridge.refreshes.admits(at: now.instant) ? publish(bridge.allFactsAgain(at: now)) : [])
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        if bridge.refreshes.admits(at: now.instant) { bridge.publishAllAgain(at: now, &effects) }
+        return .done(.none)
     }
 }

@@ -33,39 +33,48 @@ struct ScanRequest: BridgeRequest {
         if case .scan = intent { true } else { false }
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
         switch intent {
         case .scan(_, let allowsDuplicates):
             let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
-            let facts = publish(bridge.scanChanged(.startRequested, at: now))
-            return .underWay(facts + [.scan(allowsDuplicates: allowsDuplicates, token: token)])
+            bridge.scanChanged(.startRequested, at: now, &effects)
+            effects.add(.scan(allowsDuplicates: allowsDuplicates, token: token))
+            return .underWay
         case .stop where bridge.scan.isWanted:
-            return .underWay(publish(bridge.scanChanged(.stopRequested, at: now)) + [.stopScan(token: token)])
-        case .stop: return done(.nothingToStop, in: &bridge, at: now)
+            bridge.scanChanged(.stopRequested, at: now, &effects)
+            effects.add(.stopScan(token: token))
+            return .underWay
+        case .stop: return done(.nothingToStop, in: &bridge, at: now, &effects)
         }
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         switch intent {
         case .scan(let seconds, let allowsDuplicates):
-            done(.started(.seconds(seconds), allowsDuplicates: allowsDuplicates), in: &bridge, at: now)
-        case .stop: done(.stopped, in: &bridge, at: now)
+            done(.started(.seconds(seconds), allowsDuplicates: allowsDuplicates), in: &bridge, at: now, &effects)
+        case .stop: done(.stopped, in: &bridge, at: now, &effects)
         }
     }
 
-    private func done(_ event: ScanState.Event, in bridge: inout BridgeState, at now: Timestamp) -> BridgeRequestStep {
-        let actions = publish(bridge.scanChanged(event, at: now))
-        return .done(CommandData(ScanDocument(bridge.scan)), actions)
+    private func done(
+        _ event: ScanState.Event, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        bridge.scanChanged(event, at: now, &effects)
+        return .done(CommandData(ScanDocument(bridge.scan)))
     }
 
     func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         switch intent {
-        case .scan: publish(bridge.scanChanged(.startFailed, at: now))
-        case .stop: publish(bridge.scanChanged(.stopFailed, at: now))
+        case .scan: bridge.scanChanged(.startFailed, at: now, &effects)
+        case .stop: bridge.scanChanged(.stopFailed, at: now, &effects)
         }
     }
 }

@@ -9,7 +9,9 @@ struct TagsRequest: BridgeRequest {
         _ = try CommandArguments(emptyOrObject: payload)
     }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
         let seen = bridge.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(
@@ -20,7 +22,7 @@ struct TagsRequest: BridgeRequest {
                 seen, known: bridge.tags.first { seen.tag.isFrom($0) },
                 isKnown: bridge.tags.contains(serial: seen.tag.serial))
         }
-        return .done(CommandData(TagListDocument(known: known, seen: others)), [])
+        return .done(CommandData(TagListDocument(known: known, seen: others)))
     }
 }
 

@@ -34,14 +34,18 @@ struct TraceRequest: BridgeRequest {
     /// Whether one gesture is requested: then the result contains nothing else.
     var isForOneGesture: Bool { query.sequence != nil }
 
-    func begin(in bridge: inout BridgeState, token: UInt64, at now: Timestamp) -> BridgeRequestStep {
-        .underWay([.trace(query, token: token)])
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        effects.add(.trace(query, token: token))
+        return .underWay
     }
 
     func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
     ) -> BridgeRequestStep {
         guard case .gestures(let gestures) = response else { return .failed(.neverEnded) }
-        return .done(CommandData(TraceDocument(self, gestures, of: bridge, at: now)), [])
+        return .done(CommandData(TraceDocument(self, gestures, of: bridge, at: now)))
     }
 }

@@ -7,23 +7,23 @@ import Time
 // MARK: Receiving a command
 
 extension BridgeState {
-    mutating func received(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
+    mutating func received(_ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) {
         peers.received(at: now.instant)
         if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
-            return receivedFormerAnnouncement(message)
+            return receivedFormerAnnouncement(message, &effects)
         }
-        if let actions = receivedDiscovery(message, at: now) { return actions }
+        if receivedDiscovery(message, at: now, &effects) { return }
         guard let subject = topics.subject(of: message.topic) else {
             if message.isRetained { former.receivedElsewhere(message.topic, message.payload) }
-            return []
+            return
         }
         switch subject {
         case .command(let address):
-            if isDeletion(message, of: address.name, isForTag: address.tag != nil) { return [] }
-            return command(address, message, at: now)
+            if isDeletion(message, of: address.name, isForTag: address.tag != nil) { return }
+            command(address, message, at: now, &effects)
         case .groupCommand(let group, let name):
-            if isDeletion(message, of: name, isForTag: true) { return [] }
-            return groupCommand(name, to: group, message, at: now)
+            if isDeletion(message, of: name, isForTag: true) { return }
+            groupCommand(name, to: group, message, at: now, &effects)
         case .tagInfo(let tag):
             guard message.isRetained, let id = TagID(String(tag)) else { break }
             if let position = tags.position(of: id) {
@@ -36,9 +36,10 @@ extension BridgeState {
             guard ExactText(instance) != ExactText(configuration.instance) else {
                 peers.received(ownInfo: message.payload)
                 pendingCommands.publishResults { peers.ownClaims($0.text) }
-                let contest = ownInfoReceived(message.payload, at: now)
+                ownInfoReceived(message.payload, at: now, &effects)
                 if peers.claimsNothing { shutdown?.isKnown = true }
-                return contest + endOfTagInfo + ringChanged(at: now)
+                endTagInfo(&effects)
+                return ringChanged(at: now, &effects)
             }
             let change = peers.received(
                 info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
@@ -51,8 +52,10 @@ extension BridgeState {
                     ExactText(instance), connected: change.connected, isFirst: peers.isBefore(ExactText(instance)),
                     at: now.instant)
             }
-            return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
-                + endOfTagInfo + ringChanged(at: now)
+            dropCommands(ofTagsAt: ExactText(instance), change, at: now, &effects)
+            peerChanged(change, at: now, &effects)
+            endTagInfo(&effects)
+            ringChanged(at: now, &effects)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
             let isOverwritten = peers.isOverwritten(ownState: message.payload)
             guard shutdown == nil else {
@@ -60,16 +63,17 @@ extension BridgeState {
                 break
             }
             let isAnswer = message.payload.elementsEqual("online".utf8)
-            return (isOverwritten ? stateOverwritten(at: now) : []) + (isAnswer ? retainedMessagesEnded(at: now) : [])
+            if isOverwritten { stateOverwritten(at: now, &effects) }
+            if isAnswer { retainedMessagesEnded(at: now, &effects) }
         case .peerState(let instance):
             let change = peers.received(
                 state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
             pendingCommands.hasPeers = !peers.isEmpty
-            return dropCommands(ofTagsAt: ExactText(instance), change, at: now) + peerChanged(change, at: now)
-                + ringChanged(at: now)
-        case .beat(let instance): return beat(of: instance, message, at: now)
+            dropCommands(ofTagsAt: ExactText(instance), change, at: now, &effects)
+            peerChanged(change, at: now, &effects)
+            ringChanged(at: now, &effects)
+        case .beat(let instance): beat(of: instance, message, at: now, &effects)
         }
-        return []
     }
 
     /// Returns whether a message deletes the retained message of a command's topic, which is no command.
@@ -96,10 +100,10 @@ extension BridgeState {
     }
 
     /// Handles a message that arrives after the decision to stop: rejects a command.
-    mutating func receivedWhileStopping(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
+    mutating func receivedWhileStopping(_ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) {
         switch topics.subject(of: message.topic) {
-        case .command, .groupCommand, .peerInfo, .peerState: received(message, at: now)
-        default: []
+        case .command, .groupCommand, .peerInfo, .peerState: received(message, at: now, &effects)
+        default: break
         }
     }
 
@@ -118,14 +122,15 @@ extension BridgeState {
     ///   - message: the message.
     ///   - member: the tag as part of a group, for a command to the group.
     ///   - now: the current time.
-    /// - Returns: the actions.
+    ///   - effects: gets the actions.
     mutating func command(
-        _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember? = nil, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember? = nil, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         let position = address.tag.flatMap { TagID($0) }.flatMap { tags.position(of: $0) }
         guard isForThisBridge(address, position, as: member) else {
             if position == nil { leaveUnknown(address, message, as: member, at: now) }
-            return []
+            return
         }
         // Another bridge may wait for a proof.
         if position == nil, address.tag != nil { pendingCommands.proves(until: now.instant + .seconds(1)) }
@@ -151,57 +156,57 @@ extension BridgeState {
         if case .success(.object(let arguments)) = payload, case .success(let receiver) = receiver {
             requester.ignoredKeys = arguments.unknownKeys(besides: receiver.keys)
         }
+        var results = Effects()
         if let refusal {
-            let results = pendingCommands.refuse(requester, refusal, at: now)
+            pendingCommands.refuse(requester, refusal, at: now, &results)
             return ended(
-                .refusal(refusal), of: position, requester, leftTo: other, results, until: now.instant, at: now)
+                .refusal(refusal), of: position, requester, leftTo: other, results, until: now.instant, at: now,
+                &effects)
         }
-        if let stored = pendingCommands.storedResult(for: requester, at: now) {
+        if let stored = pendingCommands.storedResult(for: requester, at: now, &results) {
             return ended(
-                .stored(stored.payload), of: position, requester, leftTo: other, stored.publications,
-                until: now.instant, at: now)
+                .stored(stored), of: position, requester, leftTo: other, results, until: now.instant, at: now, &effects)
         }
         do throws(CommandFailure) {
             if shutdown != nil { throw CommandFailure.stoppedBeforeSending }
             if let member { try check(member, at: position, for: address) }
-            return try execute(address, receiver, of: position, payload, message, requester, at: now)
+            try execute(address, receiver, of: position, payload, message, requester, at: now, &effects)
         } catch {
-            let listed = refused(requester, error, of: position, publishesResult: other == nil, at: now)
-            let results = pendingCommands.fail(requester, error, at: now)
+            refused(requester, error, of: position, publishesResult: other == nil, at: now, &effects)
+            pendingCommands.fail(requester, error, at: now, &results)
             // The other bridge may accept the command, and wait for the tag.
             let envelope = try? CommandEnvelope(try payload.get(), expirySeconds: message.messageExpirySeconds)
             let wait = error.code.dependsOnState ? envelope?.timeToLive : nil
-            return listed
-                + ended(
-                    .result(.failure(error)), of: position, requester, leftTo: other, results,
-                    until: now.instant + (wait ?? .zero), at: now)
+            ended(
+                .result(.failure(error)), of: position, requester, leftTo: other, results,
+                until: now.instant + (wait ?? .zero), at: now, &effects)
         }
     }
 
     /// Publishes the result of a command that has ended at once, or leaves it to another bridge.
     private mutating func ended(
         _ work: LeftCommand.Work, of position: Int?, _ requester: Requester, leftTo other: ExactText?,
-        _ results: [Publication], until end: Instant, at now: Timestamp
-    ) -> [BridgeAction] {
-        guard let other, let position else { return publish(results) }
+        _ results: Effects, until end: Instant, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let other, let position else { return effects.append(results) }
         leave(work, of: tags[position].entry.id.text, to: other, [requester], until: end, endingAt: end, at: now)
-        return []
     }
 
     /// Lists a command that this bridge rejects for a reason that other bridges with the tag may not have.
     private mutating func refused(
-        _ requester: Requester, _ failure: CommandFailure, of position: Int?, publishesResult: Bool, at now: Timestamp
-    ) -> [BridgeAction] {
-        guard let position, !tags[position].isConnected, peers.lists(tags[position].entry.id) else { return [] }
+        _ requester: Requester, _ failure: CommandFailure, of position: Int?, publishesResult: Bool, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard let position, !tags[position].isConnected, peers.lists(tags[position].entry.id) else { return }
         switch failure.code {
-        case .invalidJSON, .unknownCommand, .payloadTooLarge: return []
+        case .invalidJSON, .unknownCommand, .payloadTooLarge: return
         default: break
         }
         // Without an id, other bridges could not distinguish the command from later ones.
-        if publishesResult, requester.id == nil { return [] }
+        if publishesResult, requester.id == nil { return }
         let command = RefusedCommand(requester, of: tags[position].entry.id, isAnswered: publishesResult)
         pendingCommands.refused.add(command, at: now.instant)
-        return publishesResult ? publish([infoFact]) : []
+        if publishesResult { effects.publish(infoFact) }
     }
 
     /// Returns whether the `id` of a request to the bridge identifies its repetitions.
@@ -228,29 +233,30 @@ extension BridgeState {
         _ payload: Result<CommandPayload, CommandFailure>,
         _ message: MQTTMessage,
         _ requester: Requester,
-        at now: Timestamp
-    ) throws(CommandFailure) -> [BridgeAction] {
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) throws(CommandFailure) {
         if case .failure(let failure) = payload, failure.code == .payloadTooLarge { throw failure }
         if let tag = address.tag, position == nil { throw unknownTag(tag) }
         let receiver = try receiver.get()
         let payload = try payload.get()
         if case .object(let arguments) = payload { try arguments.check() }
         let timeToLive = try CommandEnvelope(payload, expirySeconds: message.messageExpirySeconds).timeToLive
-        if try pendingCommands.join(requester) { return [] }
+        if try pendingCommands.join(requester) { return }
         switch receiver {
         case .tag(let row):
-            guard let position else { return [] }
+            guard let position else { return }
             let request = try row.init(
                 payload, in: requestContext(of: position))
             if !request.isImmediate { try pendingCommands.checkRoom(for: tags[position].entry.id, within: timeToLive) }
-            return try begin(request, of: position, requester, within: timeToLive, at: now)
+            try begin(request, of: position, requester, within: timeToLive, at: now, &effects)
         case .bridge(let row):
             try pendingCommands.checkRoom(for: nil, within: timeToLive)
             do throws(CommandFailure) {
-                return try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now)
+                try begin(try row.init(payload, to: self), requester, within: timeToLive, at: now, &effects)
             } catch {
-                return row.refused(error, of: payload, in: &self, at: now)
-                    + publish(pendingCommands.fail(requester, error, at: now))
+                row.refused(error, of: payload, in: &self, at: now, &effects)
+                pendingCommands.fail(requester, error, at: now, &effects)
             }
         }
     }
@@ -263,20 +269,21 @@ extension BridgeState {
         of position: Int,
         _ requester: Requester,
         within timeToLive: Duration,
-        at now: Timestamp
-    ) throws(CommandFailure) -> [BridgeAction] {
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) throws(CommandFailure) {
         let isForConnection = !type(of: request).ignoresHold || request.goal == .connected
         let other = bridge(connectedTo: position)
         if isForConnection, !requester.isReflex, let other {
             let id = tags[position].entry.id
             pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             leave(.execution(request), of: id.text, to: other, [requester], until: now.instant + timeToLive, at: now)
-            guard type(of: request).ignoresHold else { return [] }
+            guard type(of: request).ignoresHold else { return }
             // The request to connect holds for this bridge, too.
             request.accepted(by: &tags[position])
-            return settle(position, at: now)
+            return settle(position, at: now, &effects)
         }
-        if request.isImmediate { return performAtOnce(request, of: position, requester, at: now) }
+        if request.isImmediate { return performAtOnce(request, of: position, requester, at: now, &effects) }
         // Not a method of the tag, which would be copied.
         if !type(of: request).ignoresHold {
             if tags[position].entry.connect == .never { throw tags[position].entry.switchedOffFailure }
@@ -290,9 +297,8 @@ extension BridgeState {
             request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position),
             claimant: other, within: timeToLive, at: now)
         if request.goal == .connected { tags[position].link.need(at: now.instant) }
-        let settled = settle(position, at: now)
-        let sent = sendWaiting(of: position, at: now)
-        return settled.isEmpty ? sent : settled + sent
+        settle(position, at: now, &effects)
+        sendWaiting(of: position, at: now, &effects)
     }
 }
 
@@ -304,13 +310,14 @@ extension BridgeState {
 
     /// Performs a command that does not wait for its tag.
     private mutating func performAtOnce(
-        _ request: any TagRequest, of position: Int, _ requester: Requester, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ request: any TagRequest, of position: Int, _ requester: Requester, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position), within: .zero,
             at: now)
-        guard let token = pendingCommands.pending.last?.token else { return [] }
-        return succeeded(token, .done, of: position, at: now)
+        guard let token = pendingCommands.pending.last?.token else { return }
+        succeeded(token, .done, of: position, at: now, &effects)
     }
 }
 
@@ -413,13 +420,13 @@ extension BridgeState {
     /// Another bridge can have the same group and serves its own tags of it. A group that this bridge does not have is
     /// ignored.
     mutating func groupCommand(
-        _ name: String, to group: ExactText, _ message: MQTTMessage, at now: Timestamp
-    ) -> [BridgeAction] {
-        groups.tags(of: group).flatMap { tag in
+        _ name: String, to group: ExactText, _ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects
+    ) {
+        for tag in groups.tags(of: group) {
             let topic = topics.tag(tag).command(name)
-            guard case .command(let address) = topics.subject(of: topic) else { return [BridgeAction]() }
+            guard case .command(let address) = topics.subject(of: topic) else { continue }
             let member = GroupMember(group: group, tag: ExactText(tag.text))
-            return command(address, message, as: member, at: now)
+            command(address, message, as: member, at: now, &effects)
         }
     }
 
@@ -455,16 +462,15 @@ extension BridgeState {
     private static let commandsForOneTag = [NameSet.name]
 
     /// Uses the groups of a changed configuration.
-    mutating func groupsChanged() -> [BridgeAction] {
+    mutating func groupsChanged(_ effects: inout Effects) {
         let wasEmpty = groups.isEmpty
         groups = GroupTable(configuration.groups)
-        let subscriptions: [BridgeAction] =
-            switch (wasEmpty, groups.isEmpty) {
-            case (true, false): [.subscribe(topics.groupFilters)]
-            case (false, true): [.unsubscribe(topics.groupFilters)]
-            default: []
-            }
-        return subscriptions + publish([infoFact])
+        switch (wasEmpty, groups.isEmpty) {
+        case (true, false): effects.add(.subscribe(topics.groupFilters))
+        case (false, true): effects.add(.unsubscribe(topics.groupFilters))
+        default: break
+        }
+        effects.publish(infoFact)
     }
 }
 

@@ -8,53 +8,61 @@ import Time
 
 extension BridgeState {
     /// Requests the connections again, because their state reflects it while Bluetooth is off.
-    mutating func bluetoothChanged(to state: AdapterFacts.State, at now: Timestamp) -> [BridgeAction] {
+    mutating func bluetoothChanged(to state: AdapterFacts.State, at now: Timestamp, _ effects: inout Effects) {
         stack.bluetoothChanged(to: state)
-        let ended = state == .poweredOn ? [] : scanEnded(because: "Bluetooth is \(state.text)", at: now)
-        if state != .poweredOn { seen.removeAll() }
+        if state != .poweredOn {
+            scanEnded(because: "Bluetooth is \(state.text)", at: now, &effects)
+            seen.removeAll()
+        }
         for position in tags.indices { tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService) }
         let event: Presence.Event = stack.isOutOfService ? .adapterOff : .adapterOn
-        let presence = tags.indices.flatMap { tags[$0].presenceChanged(event, at: now) }
-        return publish(ended + presence) + settleAll(at: now) + beginWaitingRequests(at: now)
+        for position in tags.indices where tags[position].presenceChanged(event, at: now) {
+            effects.publish(tags[position].presenceFacts)
+        }
+        settleAll(at: now, &effects)
+        beginWaitingRequests(at: now, &effects)
     }
 
     /// Publishes the problem, and the hints of connections whose errors follow from it.
-    mutating func bluetoothFaultChanged(to cause: Cause?, at now: Timestamp) -> [BridgeAction] {
-        guard cause != stack.fault else { return [] }
+    mutating func bluetoothFaultChanged(to cause: Cause?, at now: Timestamp, _ effects: inout Effects) {
+        guard cause != stack.fault else { return }
         stack.faultChanged(to: cause)
         for position in tags.indices { tags[position].link.bluetoothFault = cause }
-        let explained = tags.filter { !$0.isConnected && $0.link.intent.isWanted }.map { $0.connectionFact(at: now) }
-        return publish(healthChanged(at: now), explained)
+        healthChanged(at: now, &effects)
+        for tag in tags where !tag.isConnected && tag.link.intent.isWanted {
+            effects.publish(tag.connectionFact(at: now))
+        }
     }
 
-    mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp) -> [BridgeAction] {
+    mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp, _ effects: inout Effects) {
         let problemsBefore = Problem.problems(of: stack)
         let (lost, back) = stack.adaptersChanged(to: list)
+        effects.publish(adapterFact)
+        for (id, state) in lost {
+            effects.publish(event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now))
+        }
+        for id in back { effects.publish(event(.adapterBack, adapter: id, at: now)) }
         // The list changes with each connection: looking at all tags each time would be slow.
-        let health = Problem.problems(of: stack) == problemsBefore ? [] : healthChanged(at: now)
-        let events =
-            lost.map { id, state in
-                event(.adapterLost, adapter: id, text: "Bluetooth adapter \(id) is \(state)", at: now)
-            } + back.map { event(.adapterBack, adapter: $0, at: now) }
-        return publish([adapterFact] + events + health)
+        if Problem.problems(of: stack) != problemsBefore { healthChanged(at: now, &effects) }
     }
 
     /// Handles the version of the MQTT protocol and the node of a new connection; nil: the broker has one address.
-    mutating func brokerProtocol(_ version: Int, _ node: String?, at now: Timestamp) -> [BridgeAction] {
+    mutating func brokerProtocol(_ version: Int, _ node: String?, at now: Timestamp, _ effects: inout Effects) {
         if node == nil { stateReminders.stop() } else { stateReminders.start(at: now.instant) }
-        return publish(versionChanged { ($0.protocolVersion, $0.brokerNode) = (version, node) })
+        (stack.protocolVersion, stack.brokerNode) = (version, node)
+        effects.publish(infoFact)
     }
 
     /// Handles a will that has overwritten the bridge's state.
-    mutating func stateOverwritten(at now: Timestamp) -> [BridgeAction] {
+    mutating func stateOverwritten(at now: Timestamp, _ effects: inout Effects) {
         if stack.brokerNode != nil { stateReminders.start(at: now.instant) }
-        return publish(overwrittenFacts.map(\.reminder))
+        effects.publish(overwrittenFacts.map(\.reminder))
     }
 
-    /// Handles a changed version of the Bluetooth stack or the MQTT protocol.
-    mutating func versionChanged(_ change: (inout StackFacts) -> Void) -> [Publication] {
-        change(&stack)
-        return [infoFact]
+    /// Handles a changed version of the Bluetooth stack.
+    mutating func bluezVersionChanged(to version: String?, _ effects: inout Effects) {
+        stack.bluezVersion = version
+        effects.publish(infoFact)
     }
 }
 
@@ -63,79 +71,83 @@ extension BridgeState {
 extension BridgeState {
     /// Handles a change of the connection to the broker. The first connection is not the end of an outage, and without one
     /// there is nothing to lose.
-    mutating func brokerChanged(isConnected: Bool, at now: Timestamp) -> [BridgeAction] {
-        guard isConnected != isBrokerConnected else { return [] }
+    mutating func brokerChanged(isConnected: Bool, at now: Timestamp, _ effects: inout Effects) {
+        guard isConnected != isBrokerConnected else { return }
         pendingCommands.isBrokerConnected = isConnected
         let isFirst = isBrokerConnected == nil
         if isConnected || !isFirst { isBrokerConnected = isConnected }
-        guard !isFirst else { return [] }
-        return perform(reactions.occurred(.broker(isConnected: isConnected), by: nil, of: tags, at: now), at: now)
+        guard !isFirst else { return }
+        react(at: now, &effects) { $0.occurred(.broker(isConnected: isConnected), by: nil, of: $1, at: now, &$2) }
     }
 
-    mutating func sessionLost(at now: Timestamp) -> [BridgeAction] {
-        peers.sessionLost(at: now.instant)
-        return []
-    }
-
-    mutating func brokerConnected(at now: Timestamp) -> [BridgeAction] {
+    mutating func brokerConnected(at now: Timestamp, _ effects: inout Effects) {
         discovery?.life.brokerConnected(at: now.instant.sinceBoot)
         former.brokerConnected(at: now.instant)
         peers.brokerConnected(at: now.instant)
         watch?.brokerConnected(at: now.instant)
         retainedCommands = []
         let wereElsewhere = tagsElsewhere != nil
+        scopesUndecided(at: now, &effects)
+        if wereElsewhere { effects.publish(infoFact) }
+        healthEvent(at: now, &effects) { $0.brokerConnected() }
         // With discovery, they are cleared after the announcement without their entities.
         let hasLeftTopics = discovery == nil && tags.contains { !$0.leftTopics.isEmpty }
-        return scopesUndecided(at: now) + publish(wereElsewhere ? [infoFact] : [])
-            + healthEvent(at: now) { $0.brokerConnected() } + (hasLeftTopics ? leftTopicsCleared() : [])
+        if hasLeftTopics { leftTopicsCleared(&effects) }
     }
 
     /// Applies changed settings. The list of configured tags is only stored.
     mutating func adopt(
-        _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ new: BridgeConfiguration, isBrokerConnected: Bool, at now: Timestamp, _ effects: inout Effects
+    ) {
         let old = configuration
         configuration = new
         pendingCommands.commandsPerTag = new.options.commandsPerTag
         for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
         commandSettings = TagRequestContext.Settings(new)
         if old.reflexes != new.reflexes { reactions.setReflexes(new.reflexes) }
-        var actions = rawDataConfigured() + watchChanged(isBrokerConnected: isBrokerConnected, at: now)
-        if old.groups != new.groups { actions += groupsChanged() }
+        rawDataConfigured(&effects)
+        watchChanged(isBrokerConnected: isBrokerConnected, at: now, &effects)
+        if old.groups != new.groups { groupsChanged(&effects) }
         if old.options.chords != new.options.chords {
-            actions += perform(reactions.setChords(new.options.chords, tags, at: now), at: now)
-            actions += publish(tags.indices.flatMap { tags[$0].chordsChanged(to: new.options.chords) })
+            react(at: now, &effects) { $0.setChords(new.options.chords, $1, at: now, &$2) }
+            for position in tags.indices { tags[position].chordsChanged(to: new.options.chords, &effects) }
         }
-        actions += featuresConfigured(old.options, at: now)
+        featuresConfigured(old.options, at: now, &effects)
         if old.homeAssistant != new.homeAssistant {
-            actions += discoveryChanged(isBrokerConnected: isBrokerConnected, at: now)
+            discoveryChanged(isBrokerConnected: isBrokerConnected, at: now, &effects)
         } else if Vocabulary(old) != Vocabulary(new) {
-            actions += publish(changedAnnouncements())
+            announceChanges(&effects)
         }
-        return actions
     }
 
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
     /// off.
-    private mutating func discoveryChanged(isBrokerConnected: Bool, at now: Timestamp) -> [BridgeAction] {
+    private mutating func discoveryChanged(isBrokerConnected: Bool, at now: Timestamp, _ effects: inout Effects) {
         let old = discovery
         let ids = tags.map(\.entry.id.text)
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         let isOn = discovery != nil
-        let finds = tags.indices.flatMap { tags[$0].setDiscovered(isOn) }
+        var finds = Effects()
+        for position in tags.indices { tags[position].setDiscovered(isOn, &finds) }
         guard isOn else {
-            guard let old else { return publish(finds) }
-            let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
-            departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
-            return publish(old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init) + finds)
+            if let old {
+                let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
+                departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+                effects.publish(old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
+            }
+            return effects.append(finds)
         }
         discovery?.setTags(ids)
         if let old { discovery?.takeOver(from: old, tags: tags.map { DiscoveredTag($0) }) }
         if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
-        let withheld = tags.indices.filter { scopes[tags[$0].entry.id] != nil }
-        let topics = withheld.map { [tags[$0].topics[FindFact.topic]] + discoveryTopics(of: tags[$0].entry.id) }
-        return topics.map(BridgeAction.withhold)
-            + [.subscribe(discovery?.life.filters ?? [])] + publish(pairingFact + foundFacts() + finds)
+        for position in tags.indices where scopes[tags[position].entry.id] != nil {
+            let topics = discoveryTopics(of: tags[position].entry.id)
+            effects.add(.withhold([tags[position].topics[FindFact.topic]] + topics))
+        }
+        effects.add(.subscribe(discovery?.life.filters ?? []))
+        effects.publish(pairingFact)
+        publishFound(&effects)
+        effects.append(finds)
     }
 }
 
@@ -143,61 +155,74 @@ extension BridgeState {
 
 extension BridgeState {
     /// Handles an event of the requested scan.
-    mutating func scanChanged(_ scanEvent: ScanState.Event, at now: Timestamp) -> [Publication] {
+    mutating func scanChanged(_ scanEvent: ScanState.Event, at now: Timestamp, _ effects: inout Effects) {
         switch scan.handle(scanEvent, at: now) {
-        case .none: return []
-        case .prolonged: return [scanFact]
+        case .none: break
+        case .prolonged: effects.publish(scanFact)
         case .started:
             found.begin(at: now)
-            return [scanFact] + foundFacts() + [event(.scanStarted, at: now)]
+            effects.publish(scanFact)
+            publishFound(&effects)
+            effects.publish(event(.scanStarted, at: now))
         // Every stop request publishes an event, even if no scan was running.
         case .stopped(let wasScanning):
-            return (wasScanning ? [scanFact] + foundFact : []) + [event(.scanStopped, text: "requested", at: now)]
+            if wasScanning {
+                effects.publish(scanFact)
+                effects.publish(foundFact)
+            }
+            effects.publish(event(.scanStopped, text: "requested", at: now))
         }
     }
 
     /// Ends the scan without a request. If a user has requested the end too, that request publishes the event.
-    mutating func scanEnded(because reason: String, at now: Timestamp) -> [Publication] {
-        guard scan.end() else { return [] }
-        return [scanFact] + foundFact + (scan.isStopRequested ? [] : [event(.scanStopped, text: reason, at: now)])
+    mutating func scanEnded(because reason: String, at now: Timestamp, _ effects: inout Effects) {
+        guard scan.end() else { return }
+        effects.publish(scanFact)
+        effects.publish(foundFact)
+        if !scan.isStopRequested { effects.publish(event(.scanStopped, text: reason, at: now)) }
     }
 
     /// Ends the scan once its duration has passed.
-    mutating func endScanInTime(at now: Timestamp) -> [BridgeAction] {
-        guard let until = scan.until, until.instant <= now.instant else { return [] }
-        let publications = scanEnded(because: "the duration has passed", at: now)
-        return [.stopScan(token: pendingCommands.unusedToken())] + publish(publications)
+    mutating func endScanInTime(at now: Timestamp, _ effects: inout Effects) {
+        guard let until = scan.until, until.instant <= now.instant else { return }
+        effects.add(.stopScan(token: pendingCommands.unusedToken()))
+        scanEnded(because: "the duration has passed", at: now, &effects)
     }
 
     /// Begins a pairing, or the check of a bond. The tag may be unknown until it is paired.
     mutating func pair(
-        _ entry: TagEntry, within limit: Duration, radio: String?, isCheck: Bool, token: UInt64, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ entry: TagEntry, within limit: Duration, radio: String?, isCheck: Bool, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         let tag = handle(of: entry.id) ?? tags.newHandle()
-        let began = isCheck ? [] : pairingChanged(.began(entry, tag), at: now)
-        return publish(began) + [
-            .pair(tag, serial: entry.serial, timeout: limit, radio: radio, isCheck: isCheck, token: token)
-        ]
+        if !isCheck { pairingChanged(.began(entry, tag), at: now, &effects) }
+        effects.add(
+            .pair(tag, serial: entry.serial, timeout: limit, radio: radio, isCheck: isCheck, token: token))
     }
 
     /// Handles a stage of a pairing; ignored for a tag that is not being paired.
-    mutating func pairingReached(_ stage: PairingStage, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
-        guard let serial = pairing.serial(of: tag) else { return [] }
-        return publish(pairingChanged(.reached(stage, serial: serial), at: now))
+    mutating func pairingReached(
+        _ stage: PairingStage, of tag: TagHandle, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let serial = pairing.serial(of: tag) else { return }
+        pairingChanged(.reached(stage, serial: serial), at: now, &effects)
     }
 
     /// Handles an event of a pairing of a request.
-    mutating func pairingRequested(_ event: PairingProgress.Event, at now: Timestamp) -> [BridgeAction] {
-        var removal: [BridgeAction] = []
+    mutating func pairingRequested(_ event: PairingProgress.Event, at now: Timestamp, _ effects: inout Effects) {
+        var stranger: TagHandle?
         if case .failed(let entry, _) = event, let tag = pairing.tag(entry.serial), tags.position(of: tag) == nil {
-            removal = [.removeTag(tag)]
+            stranger = tag
         }
-        return publish(pairingChanged(event, at: now)) + removal
+        pairingChanged(event, at: now, &effects)
+        if let stranger { effects.add(.removeTag(stranger)) }
     }
 
     /// Handles an event of a pairing.
-    mutating func pairingChanged(_ pairingEvent: PairingProgress.Event, at now: Timestamp) -> [Publication] {
-        guard pairing.handle(pairingEvent, at: now) else { return [] }
+    mutating func pairingChanged(
+        _ pairingEvent: PairingProgress.Event, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard pairing.handle(pairingEvent, at: now) else { return }
         let event: Publication? =
             switch pairingEvent {
             case .began(let entry, _): event(.pairStarted, id: entry.id, serial: entry.serial, at: now)
@@ -210,45 +235,50 @@ extension BridgeState {
                 event(.pairFailed, id: entry.id, serial: entry.serial, text: failure.text, at: now)
             case .requestSerial, .refused, .stopped: nil
             }
-        return (event.map { [$0] } ?? []) + pairingFact
+        if let event { effects.publish(event) }
+        effects.publish(pairingFact)
     }
 
     /// Handles a new bond. The tag's facts follow the event, and the states of pairing and scan follow them.
-    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Timestamp) -> [BridgeAction] {
+    mutating func paired(_ entry: TagEntry, _ sighting: TagSighting, at now: Timestamp, _ effects: inout Effects) {
         let address = sighting.address ?? ""
-        let event = event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
-        let actions = addPaired(entry, sighting, at: now)
+        effects.publish(event(.paired, id: entry.id, serial: entry.serial, address: address, at: now))
+        addPaired(entry, sighting, at: now, &effects)
         _ = pairing.handle(.succeeded(entry, address: address), at: now)
-        return publish([event]) + actions + publish(pairingFact + foundFacts())
+        effects.publish(pairingFact)
+        publishFound(&effects)
     }
 }
 
 // MARK: Health
 
 extension BridgeState {
-    mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp) -> [BridgeAction] {
+    mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp, _ effects: inout Effects) {
         health.measured(measurement, at: now.instant)
         let isContested = contest.minutePassed(at: now.instant)
-        _ = healthChanged(at: now)
+        _ = updateHealth(at: now)
+        effects.publish(healthFact(at: now))
+        if isContested { effects.publish(infoFact.reminder) }
         // Reported once a minute: soon enough to correct forecasts and traces after the time of day was set.
         traceClock = traceClock.checked(at: now)
-        let forecasts = tags.indices.flatMap { tags[$0].clockChecked(at: now) }
-        return publish([healthFact(at: now)] + (isContested ? [infoFact.reminder] : []) + forecasts)
+        for position in tags.indices { tags[position].clockChecked(at: now, &effects) }
     }
 
     /// Handles the document of this bridge, or of another one with its instance name.
-    mutating func ownInfoReceived(_ info: [UInt8], at now: Timestamp) -> [BridgeAction] {
+    mutating func ownInfoReceived(_ info: [UInt8], at now: Timestamp, _ effects: inout Effects) {
         guard shutdown == nil, info.count <= PeerBridges.longestInfo,
             let other = JSONValue(parsing: info)?["boot"]?.string
-        else { return [] }
+        else { return }
         let isDue = contest.received(isOwn: other == boot, at: now.instant)
-        return other == boot ? [] : publish((isDue ? [infoFact.reminder] : []) + healthChanged(at: now))
+        guard other != boot else { return }
+        if isDue { effects.publish(infoFact.reminder) }
+        healthChanged(at: now, &effects)
     }
 
     /// Handles that the broker has ended the connection because of another client with this identifier.
-    mutating func identifierTaken(at now: Timestamp) -> [BridgeAction] {
+    mutating func identifierTaken(at now: Timestamp, _ effects: inout Effects) {
         contest.takenOver(at: now.instant)
-        return publish(healthChanged(at: now))
+        healthChanged(at: now, &effects)
     }
 
     /// Whether another client uses the bridge's client identifier or instance name.
@@ -261,21 +291,33 @@ extension BridgeState {
     }
 
     /// Handles an event that affects only the bridge's health.
-    mutating func healthEvent(at now: Timestamp, _ change: (inout HealthMonitor) -> Void) -> [BridgeAction] {
+    mutating func healthEvent(
+        at now: Timestamp, _ effects: inout Effects, _ change: (inout HealthMonitor) -> Void
+    ) {
         change(&health)
-        return publish(healthChanged(at: now))
+        healthChanged(at: now, &effects)
     }
 
-    mutating func lost(_ losses: Outbox.Losses, bytes: [String: Int], at now: Timestamp) -> [BridgeAction] {
+    mutating func lost(
+        _ losses: Outbox.Losses, bytes: [String: Int], at now: Timestamp, _ effects: inout Effects
+    ) {
         health.lost(losses, bytes: bytes, at: now.instant)
-        let stats = tags.indices.flatMap { index in
-            losses.events[tags[index].topics.gesture].map { tags[index].gesturesExpired($0, at: now) } ?? []
+        for index in tags.indices {
+            guard let count = losses.events[tags[index].topics.gesture] else { continue }
+            tags[index].gesturesExpired(count, at: now, &effects)
         }
-        return publish(stats + healthChanged(at: now))
+        healthChanged(at: now, &effects)
     }
 
     /// Publishes the health document if the problems have changed.
-    mutating func healthChanged(at now: Timestamp) -> [Publication] {
+    mutating func healthChanged(at now: Timestamp, _ effects: inout Effects) {
+        if updateHealth(at: now) { effects.publish(healthFact(at: now)) }
+    }
+
+    /// Looks for problems.
+    ///
+    /// - Returns: whether they have changed.
+    mutating func updateHealth(at now: Timestamp) -> Bool {
         var problems = Problem.problems(of: stack) + tags.flatMap(\.problems)
         problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
         problems += takenIDs.problems(tags) + deletedInHomeAssistant
@@ -283,17 +325,20 @@ extension BridgeState {
         for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
         }
-        return health.found(problems, at: now) ? [healthFact(at: now)] : []
+        return health.found(problems, at: now)
     }
 }
 
 // MARK: Publications
 
 extension BridgeState {
-    /// Returns all facts about the bridge itself; its state comes first.
-    func bridgeFacts(at now: Timestamp) -> [Publication] {
-        [stateFact, infoFact, healthFact(at: now), adapterFact, scanFact, connectedTagsFact]
-            + pairingFact + foundFact
+    /// Publishes all facts about the bridge itself; its state comes first.
+    func publishBridge(at now: Timestamp, _ effects: inout Effects) {
+        for fact in [stateFact, infoFact, healthFact(at: now), adapterFact, scanFact, connectedTagsFact] {
+            effects.publish(fact)
+        }
+        effects.publish(pairingFact)
+        effects.publish(foundFact)
     }
 
     var stateFact: Publication { .fact(topics.state, word: "online") }
@@ -338,8 +383,8 @@ extension BridgeState {
     }
 
     /// Ends the display of a failed pairing.
-    mutating func pairingDue(at now: Timestamp) -> [Publication] {
-        pairing.deadlineReached(at: now) ? pairingFact : []
+    mutating func pairingDue(at now: Timestamp, _ effects: inout Effects) {
+        if pairing.deadlineReached(at: now) { effects.publish(pairingFact) }
     }
 
     /// How long an event is queued while the broker is away.
@@ -377,42 +422,44 @@ extension BridgeState {
 
 extension BridgeState {
     /// Publications of discovery that are due.
-    mutating func discoveryDue(at now: Timestamp) -> [Publication] {
-        guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot) else { return [] }
-        var due: [Publication] = []
-        for action in actions { due += publications(for: action, at: now) }
-        return due + announcementsDue(at: now)
+    mutating func discoveryDue(at now: Timestamp, _ effects: inout Effects) {
+        guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot) else { return }
+        for action in actions { perform(action, at: now, &effects) }
+        announcementsDue(at: now, &effects)
     }
 
     /// The next announcements of tags.
-    private mutating func announcementsDue(at now: Timestamp) -> [Publication] {
+    private mutating func announcementsDue(at now: Timestamp, _ effects: inout Effects) {
         let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
-        let facts = ids.compactMap(tags.position).flatMap { position in
-            discovery?.firstAnnouncement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? []
+        for position in ids.compactMap(tags.position) {
+            let documents = discovery?.firstAnnouncement(of: DiscoveredTag(tags[position])) ?? []
+            let facts = documents.map(Publication.init)
+            effects.publish(isAgain ? facts.map(\.reminder) : facts)
         }
         if !ids.isEmpty, announcements.isComplete {
             let left = tags.flatMap(\.leftTopics)
             if !left.isEmpty { departures.append(.features, retainedTopics: left, at: now.instant) }
         }
-        return (isAgain ? facts.map(\.reminder) : facts) + (isEnd ? changedStates : [])
+        if isEnd { effects.publish(changedStates) }
     }
 
-    /// The announcement of a tag after one of its facts has changed. The ``Outbox`` drops it if it is the same as before.
-    mutating func discoveryFacts(ofTag position: Int) -> [Publication] {
-        guard discovery?.life.hasAnnounced == true else { return [] }
-        return discovery?.announcement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? []
+    /// Announces a tag after one of its facts has changed. The ``Outbox`` drops the announcement if it is the same as before.
+    mutating func announce(tag position: Int, _ effects: inout Effects) {
+        guard discovery?.life.hasAnnounced == true else { return }
+        effects.publish(discovery?.announcement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? [])
     }
 
     /// Receives a message of discovery.
     ///
-    /// - Returns: nil if it is none.
-    mutating func receivedDiscovery(_ message: MQTTMessage, at now: Timestamp) -> [BridgeAction]? {
-        guard discovery != nil else { return nil }
+    /// - Returns: whether it is one.
+    mutating func receivedDiscovery(_ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) -> Bool {
+        guard discovery != nil else { return false }
         let before = discovery?.deletions
         let isDiscovery = discovery?.received(
             message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
-        guard isDiscovery == true else { return nil }
-        return before == discovery?.deletions ? [] : publish(healthChanged(at: now))
+        guard isDiscovery == true else { return false }
+        if before != discovery?.deletions { healthChanged(at: now, &effects) }
+        return true
     }
 
     /// The problems of devices that a user has deleted in Home Assistant; none for tags that another bridge announces.
@@ -424,49 +471,55 @@ extension BridgeState {
     }
 
     /// Announces all tags with changed entities, and removes those that no longer exist.
-    private mutating func changedAnnouncements() -> [Publication] {
-        guard let old = discovery?.documents else { return [] }
+    private mutating func announceChanges(_ effects: inout Effects) {
+        guard let old = discovery?.documents else { return }
         discovery?.adopt(Vocabulary(configuration))
-        guard let discovery, discovery.life.hasAnnounced else { return [] }
-        return tags.flatMap {
-            discovery.documents.announcement(of: DiscoveredTag($0), removing: old.components(ofTag: $0.entry.id.text))
+        guard let discovery, discovery.life.hasAnnounced else { return }
+        for tag in tags {
+            let removed = old.components(ofTag: tag.entry.id.text)
+            effects.publish(
+                discovery.documents.announcement(of: DiscoveredTag(tag), removing: removed).map(Publication.init))
         }
-        .map(Publication.init)
     }
 
     /// Removes a tag from Home Assistant.
-    func discoveryWithdrawal(of tag: TagMirror) -> [Publication] {
-        discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? []
+    func withdraw(_ tag: TagMirror, _ effects: inout Effects) {
+        effects.publish(discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? [])
     }
 
-    /// `G/found`, and the announcement of the bridge if it lists other tags to pair.
-    mutating func foundFacts() -> [Publication] {
+    /// Publishes `G/found`, and the announcement of the bridge if it lists other tags to pair.
+    mutating func publishFound(_ effects: inout Effects) {
         let found = found.documents { tags.contains(serial: $0) }.tags
         let serials = Set(found.filter { !$0.known }.map(\.serial)).sorted()
-        return foundFact + (discovery?.setFound(serials).map(Publication.init) ?? [])
+        effects.publish(foundFact)
+        effects.publish(discovery?.setFound(serials).map(Publication.init) ?? [])
     }
 
     /// The same after a tag was added; nothing if the latest scan has not found it.
-    mutating func foundFacts(about serial: String) -> [Publication] { found.contains(serial) ? foundFacts() : [] }
+    mutating func publishFound(about serial: String, _ effects: inout Effects) {
+        if found.contains(serial) { publishFound(&effects) }
+    }
 
     /// The number of connected tags.
     var connectedTagsFact: Publication { .fact(topics.tags, ConnectedTagsDocument(tags)) }
 
-    private mutating func publications(for action: DiscoveryAction, at now: Timestamp) -> [Publication] {
+    private mutating func perform(_ action: DiscoveryAction, at now: Timestamp, _ effects: inout Effects) {
         switch action {
-        case .publish(let messages): return messages.map(Publication.init)
+        case .publish(let messages): effects.publish(messages.map(Publication.init))
         case .announceAll(let again):
             announcements.begin(tags.map(\.entry.id), again: again, at: now.instant)
             let facts = announcementOfBridge
-            return again ? facts.map(\.reminder) : facts
-        case .repeatTouchModes:
-            return announcements.postponesTouchModes() ? [] : changedStates
+            effects.publish(again ? facts.map(\.reminder) : facts)
+        case .repeatTouchModes: if !announcements.postponesTouchModes() { effects.publish(changedStates) }
         case .repeatBridge:
-            return (announcementOfBridge + bridgeFacts(at: now)).map(\.reminder)
+            effects.publish(announcementOfBridge.map(\.reminder))
+            effects.remind { publishBridge(at: now, &$0) }
         case .repeatTag(let position):
-            guard tags.indices.contains(position) else { return [] }
-            return
-                (discoveryFacts(ofTag: position) + tags[position].allFacts(at: now)).map(\.reminder)
+            guard tags.indices.contains(position) else { return }
+            effects.remind {
+                announce(tag: position, &$0)
+                tags[position].publishAll(at: now, &$0)
+            }
         }
     }
 

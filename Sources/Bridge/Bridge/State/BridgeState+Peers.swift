@@ -8,11 +8,11 @@ import Time
 /// this one's `info` has received all facts that this one has published.
 struct ScopeEffects {
     /// Before other publications.
-    var narrowing: [BridgeAction] = []
+    var narrowing = Effects()
     /// Whether `G/info` has changed.
     var isInfoChanged = false
     /// After other publications.
-    var widening: [BridgeAction] = []
+    var widening = Effects()
 }
 
 extension BridgeState {
@@ -23,10 +23,12 @@ extension BridgeState {
         return effects
     }
 
-    /// Decides again which facts of tags this bridge publishes, and returns the actions.
-    mutating func rescoped(_ positions: some Sequence<Int>, at now: Timestamp) -> [BridgeAction] {
-        let effects = rescope(positions, at: now)
-        return effects.narrowing + publish(effects.isInfoChanged ? [infoFact] : []) + effects.widening
+    /// Decides again which facts of tags this bridge publishes, and adds the actions.
+    mutating func rescoped(_ positions: some Sequence<Int>, at now: Timestamp, _ effects: inout Effects) {
+        let scope = rescope(positions, at: now)
+        effects.append(scope.narrowing)
+        if scope.isInfoChanged { effects.publish(infoFact) }
+        effects.append(scope.widening)
     }
 
     private mutating func rescope(_ position: Int, _ effects: inout ScopeEffects, at now: Timestamp) {
@@ -44,15 +46,15 @@ extension BridgeState {
             guard isChanged else { break }
             peers.expectProof(of: id)
             tags[position].slideTakenOver(at: now)
-            effects.narrowing.append(.withhold(allTopics(of: position)))
+            effects.narrowing.add(.withhold(allTopics(of: position)))
         case .presence:
             guard isChanged else { break }
             let presence = presenceTopics(of: position)
-            effects.narrowing.append(.withhold(allTopics(of: position).filter { !presence.contains($0) }))
-            effects.widening.append(.republish(presence))
+            effects.narrowing.add(.withhold(allTopics(of: position).filter { !presence.contains($0) }))
+            effects.widening.add(.republish(presence))
         case nil:
             // Another bridge may have published facts meanwhile.
-            if isChanged || (isConnected && isListed) { effects.widening.append(republication(of: position)) }
+            if isChanged || (isConnected && isListed) { effects.widening.add(republication(of: position)) }
         }
     }
 
@@ -65,8 +67,9 @@ extension BridgeState {
     }
 
     /// Publishes facts of a tag that were unknown, and are known now.
-    mutating func completeFacts(of position: Int) -> [BridgeAction] {
-        scopes.isIncomplete(tags[position].entry.id) && tags[position].isConnected ? [republication(of: position)] : []
+    mutating func completeFacts(of position: Int, _ effects: inout Effects) {
+        guard scopes.isIncomplete(tags[position].entry.id), tags[position].isConnected else { return }
+        effects.add(republication(of: position))
     }
 
     /// All topics of a tag that another bridge may publish, too.
@@ -94,7 +97,7 @@ extension BridgeState {
 
 extension BridgeState {
     /// Withholds the facts of unconnected tags until it is known whether other bridges are connected to them.
-    mutating func scopesUndecided(at now: Timestamp) -> [BridgeAction] {
+    mutating func scopesUndecided(at now: Timestamp, _ effects: inout Effects) {
         let positions = tags.indices.filter { !tags[$0].isConnected }
         scopes.brokerConnected(unconnected: positions.map { tags[$0].entry.id }, at: now.instant)
         let topics = positions.flatMap { position in
@@ -102,7 +105,7 @@ extension BridgeState {
             // Discovery begins later, unless this is not the first connection.
             return peers.lists(id) ? allTopics(of: position) : tags[position].retainedTopics
         }
-        return topics.isEmpty ? [] : [.withhold(topics)]
+        if !topics.isEmpty { effects.add(.withhold(topics)) }
     }
 
     /// Handles the retained `info` of a known tag.
@@ -116,25 +119,28 @@ extension BridgeState {
     }
 
     /// Handles the end of the retained messages.
-    mutating func retainedMessagesEnded(at now: Timestamp) -> [BridgeAction] {
-        (scopes.endCollection() ? rescopeAll(at: now) : []) + takeBackCommands(at: now)
+    mutating func retainedMessagesEnded(at now: Timestamp, _ effects: inout Effects) {
+        if scopes.endCollection() { rescopeAll(at: now, &effects) }
+        takeBackCommands(at: now, &effects)
     }
 
     /// Handles a message of another bridge.
-    mutating func peerChanged(_ change: PeerBridges.Change, at now: Timestamp) -> [BridgeAction] {
-        scopesChanged(change, at: now) + takeBackCommands(at: now)
+    mutating func peerChanged(_ change: PeerBridges.Change, at now: Timestamp, _ effects: inout Effects) {
+        scopesChanged(change, at: now, &effects)
+        takeBackCommands(at: now, &effects)
     }
 
-    private mutating func scopesChanged(_ change: PeerBridges.Change, at now: Timestamp) -> [BridgeAction] {
+    private mutating func scopesChanged(_ change: PeerBridges.Change, at now: Timestamp, _ effects: inout Effects) {
         // After the decision to stop, everything is published.
         let positions = shutdown == nil ? change.tags.compactMap(tags.position) : []
-        guard !positions.isEmpty else { return [] }
-        var actions = rescoped(positions.filter { !tags[$0].isConnected }, at: now)
+        guard !positions.isEmpty else { return }
+        rescoped(positions.filter { !tags[$0].isConnected }, at: now, &effects)
         let unconnected = positions.filter { !tags[$0].isConnected }
         if change.isGone {
             // It may have published that the tag is connected, and died before it could publish more.
-            let published = unconnected.filter { [nil, .presence].contains(scopes[tags[$0].entry.id]) }
-            actions += published.map { .republish(presenceTopics(of: $0)) }
+            for position in unconnected where [nil, .presence].contains(scopes[tags[position].entry.id]) {
+                effects.add(.republish(presenceTopics(of: position)))
+            }
         }
         let removed = Set(change.removed)
         // It has left its commands to this bridge.
@@ -142,40 +148,42 @@ extension BridgeState {
             pendingCommands.proves(until: now.instant + LeftCommands.lifetime)
         }
         for position in unconnected where removed.contains(tags[position].entry.id) {
-            if scopes[tags[position].entry.id] == nil { actions.append(republication(of: position)) }
+            if scopes[tags[position].entry.id] == nil { effects.add(republication(of: position)) }
         }
         // It may have published facts before it received that this bridge is connected to the tag.
         let crossed = Set(change.isGone ? change.tags : change.yielded)
         let connected = positions.filter { tags[$0].isConnected }.map { tags[$0].entry.id }.filter(crossed.contains)
-        return actions + corrected(scopes.correct(connected, at: now.instant))
+        correct(scopes.correct(connected, at: now.instant), &effects)
     }
 
     /// Handles elapsed time.
-    mutating func scopesDue(at now: Timestamp) -> [BridgeAction] {
-        var actions = scopes.endCollection(dueAt: now.instant) ? rescopeAll(at: now) : []
+    mutating func scopesDue(at now: Timestamp, _ effects: inout Effects) {
+        if scopes.endCollection(dueAt: now.instant) { rescopeAll(at: now, &effects) }
         if scopes.takeProofDue(at: now.instant) {
-            actions += rescoped(peers.doubtUnconfirmed().compactMap(tags.position), at: now)
+            rescoped(peers.doubtUnconfirmed().compactMap(tags.position), at: now, &effects)
         }
         for bridge in pendingCommands.left.takeDoubts(at: now.instant) {
-            actions += rescoped(peers.doubt(bridge).compactMap(tags.position), at: now)
+            rescoped(peers.doubt(bridge).compactMap(tags.position), at: now, &effects)
         }
         peers.deadlineReached(at: now.instant)
-        actions += takeBackCommands(at: now) + proofDue(at: now)
-        return actions + corrected(scopes.takeCorrectionsDue(at: now.instant))
+        takeBackCommands(at: now, &effects)
+        proofDue(at: now, &effects)
+        correct(scopes.takeCorrectionsDue(at: now.instant), &effects)
     }
 
     /// Publishes that this bridge lives, after results that other bridges have left to it.
-    private mutating func proofDue(at now: Timestamp) -> [BridgeAction] {
-        guard pendingCommands.takeProofDue(at: now.instant) else { return [] }
+    private mutating func proofDue(at now: Timestamp, _ effects: inout Effects) {
+        guard pendingCommands.takeProofDue(at: now.instant) else { return }
         let isForced = pendingCommands.provesUntil.map { now.instant <= $0 } ?? false
-        return isForced || tags.contains { peers.isKnown($0.entry.id) } ? publish([infoFact.reminder]) : []
+        if isForced || tags.contains(where: { peers.isKnown($0.entry.id) }) { effects.publish(infoFact.reminder) }
     }
 
     /// Publishes the facts of connected tags again, and that this bridge lives.
-    private mutating func corrected(_ ids: [TagID]) -> [BridgeAction] {
+    private mutating func correct(_ ids: [TagID], _ effects: inout Effects) {
         let positions = ids.compactMap(tags.position).filter { tags[$0].isConnected }
-        guard !positions.isEmpty else { return [] }
-        return publish([infoFact.reminder]) + positions.map { republication(of: $0) }
+        guard !positions.isEmpty else { return }
+        effects.publish(infoFact.reminder)
+        for position in positions { effects.add(republication(of: position)) }
     }
 }
 
@@ -186,16 +194,15 @@ extension BridgeState {
     /// a group that it does not have, those that it has ignored because the tag was connected here, and those that it has
     /// not received or has refused.
     mutating func dropCommands(
-        ofTagsAt bridge: ExactText, _ change: PeerBridges.Change, at now: Timestamp
-    ) -> [BridgeAction] {
-        var actions: [BridgeAction] = []
+        ofTagsAt bridge: ExactText, _ change: PeerBridges.Change, at now: Timestamp, _ effects: inout Effects
+    ) {
         for command in pendingCommands.removeAnswered(in: change.refused) {
             guard case .tag(let id, let request) = command.work, let position = tags.position(of: id) else { continue }
             for requester in command.requesters {
                 pendingCommands.traces.ended(requester.trace, .elsewhere, at: now.instant)
             }
             request.failed(on: &tags[position], nil, at: now)
-            actions += tags[position].settle(at: now)
+            tags[position].settle(at: now, &effects)
         }
         var refused = change.refused
         for position in change.connected.compactMap(tags.position).filter({ !tags[$0].isConnected }) {
@@ -213,7 +220,7 @@ extension BridgeState {
                 let offline =
                     isOnlyHere ? offlineFailure(of: position, at: now) : nil
                 if let failure = offline ?? failureElsewhere(of: command) {
-                    actions += failed(command, failure, at: now)
+                    failed(command, failure, at: now, &effects)
                     continue
                 }
                 for requester in command.requesters {
@@ -225,7 +232,6 @@ extension BridgeState {
                     at: now)
             }
         }
-        return actions
     }
 
     /// Keeps a command whose result another bridge publishes.
@@ -270,13 +276,15 @@ extension BridgeState {
     }
 
     /// Takes back the commands that were left to bridges that seem to have died, or no longer know the tag.
-    mutating func takeBackCommands(at now: Timestamp) -> [BridgeAction] {
+    mutating func takeBackCommands(at now: Timestamp, _ effects: inout Effects) {
         // Other bridges take over from one that stops.
-        guard shutdown == nil else { return [] }
-        return pendingCommands.left.take(at: now.instant, peers.standing).flatMap { takeBack($0, at: now) }
+        guard shutdown == nil else { return }
+        for command in pendingCommands.left.take(at: now.instant, peers.standing) {
+            takeBack(command, at: now, &effects)
+        }
     }
 
-    private mutating func takeBack(_ command: LeftCommand, at now: Timestamp) -> [BridgeAction] {
+    private mutating func takeBack(_ command: LeftCommand, at now: Timestamp, _ effects: inout Effects) {
         let member = command.requesters.first?.member
         let unaware = (command.requesters.first?.unaware ?? []).union([command.bridge])
         let position = TagID(command.tag.text).flatMap(tags.position)
@@ -284,36 +292,36 @@ extension BridgeState {
         let other =
             isConnected ? nil : peers.finalResponder(forKnown: command.tag.text, as: member, besides: unaware)
         if let other {
-            leave(
+            return leave(
                 command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,
                 endingAt: command.endsAt, at: now)
-            return []
         }
-        return command.requesters.flatMap { requester -> [BridgeAction] in
-            guard case .execution(let request) = command.work else {
-                return publish(pendingCommands.publish(command, of: requester, at: now))
+        for requester in command.requesters {
+            if case .execution(let request) = command.work {
+                execute(request, of: position, requester, until: command.reachableUntil, at: now, &effects)
+            } else {
+                pendingCommands.publish(command, of: requester, at: now, &effects)
             }
-            return execute(request, of: position, requester, until: command.reachableUntil, at: now)
         }
     }
 
     /// Executes a command that has been left to another bridge.
     private mutating func execute(
-        _ request: any TagRequest, of position: Int?, _ requester: Requester, until instant: Instant, at now: Timestamp
-    ) -> [BridgeAction] {
-        if let stored = pendingCommands.storedResult(for: requester, at: now) {
-            return publish(stored.publications)
-        }
+        _ request: any TagRequest, of position: Int?, _ requester: Requester, until instant: Instant,
+        at now: Timestamp, _ effects: inout Effects
+    ) {
+        if pendingCommands.storedResult(for: requester, at: now, &effects) != nil { return }
         do throws(CommandFailure) {
             guard let position else { throw CommandFailure.forgottenBeforeSending }
             let isInTime = now.instant < instant || type(of: request).ignoresHold
             guard isInTime, !isConnectedElsewhere(position) else {
                 throw offlineFailure(of: position, at: now)
             }
-            if try pendingCommands.join(requester) { return [] }
-            return try begin(request, of: position, requester, within: max(.zero, instant - now.instant), at: now)
+            if try pendingCommands.join(requester) { return }
+            try begin(
+                request, of: position, requester, within: max(.zero, instant - now.instant), at: now, &effects)
         } catch {
-            return publish(pendingCommands.fail(requester, error, at: now))
+            pendingCommands.fail(requester, error, at: now, &effects)
         }
     }
 }
@@ -324,57 +332,68 @@ extension BridgeState {
     /// The filters of all received beats.
     var beatFilters: [String] { watch.map { beatTopics($0.sources) } ?? [] }
 
-    mutating func brokerDisconnected(at now: Timestamp) -> [BridgeAction] {
+    mutating func brokerDisconnected(at now: Timestamp, _ effects: inout Effects) {
         watch?.brokerDisconnected(at: now.instant)
-        return log.end()
+        log.end(&effects)
     }
 
     /// Handles a beat of this bridge or another one.
-    mutating func beat(of name: String, _ message: MQTTMessage, at now: Timestamp) -> [BridgeAction] {
+    mutating func beat(of name: String, _ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) {
+        guard !message.isRetained else { return }
         let name = ExactText(name)
-        guard !message.isRetained,
-            let effects = watch?.received(
-                beatOf: name, message.payload, isOnline: peers.isInRing(name), at: now.instant)
-        else { return [] }
-        return perform(effects, at: now)
+        passToWatch(at: now, &effects) {
+            $0.received(beatOf: name, message.payload, isOnline: $1.isInRing(name), at: now.instant, &$2)
+        }
     }
 
-    mutating func beatsDue(at now: Timestamp) -> [BridgeAction] {
-        perform(watch?.deadlineReached(at: now.instant) ?? [], at: now)
+    mutating func beatsDue(at now: Timestamp, _ effects: inout Effects) {
+        passToWatch(at: now, &effects) { watch, _, decided in watch.deadlineReached(at: now.instant, &decided) }
     }
 
     /// Handles a change of another bridge: watches the next bridges by name.
-    mutating func ringChanged(at now: Timestamp) -> [BridgeAction] {
-        guard peers.takeRingChange(), watch != nil else { return [] }
-        let ring = peers.ring(of: FleetWatch.ringSize)
-        return perform(watch?.ringChanged(to: ring, isOnline: peers.isInRing, at: now.instant) ?? [], at: now)
+    mutating func ringChanged(at now: Timestamp, _ effects: inout Effects) {
+        guard peers.takeRingChange() else { return }
+        passToWatch(at: now, &effects) {
+            $0.ringChanged(
+                to: $1.ring(of: FleetWatch.ringSize), isOnline: $1.isInRing, at: now.instant, &$2)
+        }
     }
 
     /// Begins or ends the watch after a change of the configuration.
-    mutating func watchChanged(isBrokerConnected: Bool, at now: Timestamp) -> [BridgeAction] {
-        guard configuration.options.watchesFleet != (watch != nil) else { return [] }
-        guard configuration.options.watchesFleet else {
-            let filters = beatFilters
+    mutating func watchChanged(isBrokerConnected: Bool, at now: Timestamp, _ effects: inout Effects) {
+        guard configuration.options.watchesFleet != (watch != nil) else { return }
+        if watch != nil {
+            effects.add(.unsubscribe(beatFilters))
             watch = nil
-            return [.unsubscribe(filters)] + publish([infoFact])
+        } else {
+            var new = FleetWatch(instance: configuration.instance)
+            if isBrokerConnected { new.brokerConnected(at: now.instant) }
+            // The subscriptions follow for all sources at once.
+            var ignored: [FleetWatch.Effect] = []
+            let ring = peers.ring(of: FleetWatch.ringSize)
+            new.ringChanged(to: ring, isOnline: peers.isInRing, at: now.instant, &ignored)
+            watch = new
+            effects.add(.subscribe(beatFilters))
         }
-        var new = FleetWatch(instance: configuration.instance)
-        if isBrokerConnected { new.brokerConnected(at: now.instant) }
-        // The subscriptions follow for all sources at once.
-        let ring = peers.ring(of: FleetWatch.ringSize)
-        _ = new.ringChanged(to: ring, isOnline: peers.isInRing, at: now.instant)
-        watch = new
-        return [.subscribe(beatFilters)] + publish([infoFact])
+        effects.publish(infoFact)
     }
 
-    private mutating func perform(_ effects: [FleetWatch.Effect], at now: Timestamp) -> [BridgeAction] {
-        effects.flatMap { effect -> [BridgeAction] in
+    /// Passes an event to the watch of other bridges; nothing without one.
+    private mutating func passToWatch(
+        at now: Timestamp, _ effects: inout Effects,
+        _ event: (inout FleetWatch, PeerBridges, inout [FleetWatch.Effect]) -> Void
+    ) {
+        var decided: [FleetWatch.Effect] = []
+        guard var changed = watch.take() else { return }
+        event(&changed, peers, &decided)
+        watch = changed
+        for effect in decided {
             switch effect {
-            case .beat(let number): [.publish(beat(number))]
-            case .subscribe(let names): [.subscribe(beatTopics(names))]
-            case .unsubscribe(let names): [.unsubscribe(beatTopics(names))]
-            case .silent(let name): silent(name, at: now)
-            case .refresh(let name): [.publish(refreshRequest(to: name))]
+            case .beat(let number): effects.publish(beat(number))
+            case .subscribe(let names): effects.add(.subscribe(beatTopics(names)))
+            case .unsubscribe(let names): effects.add(.unsubscribe(beatTopics(names)))
+            case .silent(let name): silent(name, at: now, &effects)
+            case .refresh(let name): effects.publish(refreshRequest(to: name))
             }
         }
     }
@@ -395,18 +414,20 @@ extension BridgeState {
     private static let lifetime = FleetWatch.roundTrip
 
     /// Publishes `offline` for a silent bridge and its tags; its state comes last, because it answers that one.
-    private mutating func silent(_ name: ExactText, at now: Timestamp) -> [BridgeAction] {
-        let ids = peers.tags(ofSilent: name)
-        let facts = ids.map { id in
+    private mutating func silent(_ name: ExactText, at now: Timestamp, _ effects: inout Effects) {
+        let facts = peers.tags(ofSilent: name).map { id in
             // A tag of both bridges.
             if let position = tags.position(of: id) { return tags[position].availabilityFact.reminder }
             return correction(topics.tag(id)[.availability])
         }
         let state = BridgeTopics(base: topics.base, instance: name.text).state
         let change = peers.received(state: Array("offline".utf8), of: name.text, isSilent: true, at: now.instant)
+        peerChanged(change, at: now, &effects)
+        effects.publish(facts)
+        effects.publish(correction(state))
         let text = "No beat of the bridge \(name.text) for \(FleetWatch.patience.components.seconds) s"
-        let event = event(.bridgeSilent, text: text, at: now)
-        return peerChanged(change, at: now) + publish(facts + [correction(state), event]) + ringChanged(at: now)
+        effects.publish(event(.bridgeSilent, text: text, at: now))
+        ringChanged(at: now, &effects)
     }
 
     private func correction(_ topic: String) -> Publication {
@@ -428,8 +449,11 @@ extension BridgeState {
     /// The state of the bridge, and for other bridges its tags: they forget what it was connected to when it is offline.
     var presenceFacts: [Publication] { [stateFact] + (peers.isEmpty ? [] : [infoFact]) }
 
-    /// Returns all facts, which are published even if the broker has them.
-    func allFactsAgain(at now: Timestamp) -> [Publication] {
-        (bridgeFacts(at: now) + tags.flatMap { $0.allFacts(at: now) }).map(\.reminder)
+    /// Publishes all facts, even if the broker has them.
+    func publishAllAgain(at now: Timestamp, _ effects: inout Effects) {
+        effects.remind { effects in
+            publishBridge(at: now, &effects)
+            for tag in tags { tag.publishAll(at: now, &effects) }
+        }
     }
 }

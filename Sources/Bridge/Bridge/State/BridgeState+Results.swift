@@ -4,59 +4,60 @@ import JacquardProtocol
 
 extension BridgeState {
     /// Sends the queued commands whose goal the tag has reached.
-    mutating func sendWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
-        var actions: [BridgeAction] = []
-        guard let goal = tags[position].link.reachedGoal else { return [] }
+    mutating func sendWaiting(of position: Int, at now: Timestamp, _ effects: inout Effects) {
+        guard let goal = tags[position].link.reachedGoal else { return }
         for token in pendingCommands.waiting(for: tags[position].entry.id, goal) {
             guard let pending = pendingCommands.command(token), case .tag(_, let request) = pending.work else {
                 continue
             }
             if let command = request.command {
                 pendingCommands.sent(token, at: now)
-                actions.append(.perform(command, on: tags[position].handle, token: token, isFirst: pending.isReflex))
+                effects.add(.perform(command, on: tags[position].handle, token: token, isFirst: pending.isReflex))
             } else {
                 if goal == .connected { pendingCommands.publishResult(of: token) }
-                actions += succeeded(token, .done, of: position, at: now)
+                succeeded(token, .done, of: position, at: now, &effects)
             }
         }
-        return actions
     }
 
     /// Rejects the queued commands that need a tag whose connection has just ended with a final error.
-    mutating func refuseWaiting(of position: Int, at now: Timestamp) -> [BridgeAction] {
-        guard let failure = tags[position].unconnectableFailure else { return [] }
-        return pendingCommands.waiting(for: tags[position].entry.id, .connected).flatMap { fail($0, failure, at: now) }
+    mutating func refuseWaiting(of position: Int, at now: Timestamp, _ effects: inout Effects) {
+        guard let failure = tags[position].unconnectableFailure else { return }
+        for token in pendingCommands.waiting(for: tags[position].entry.id, .connected) {
+            fail(token, failure, at: now, &effects)
+        }
     }
 
     mutating func commandEnded(
-        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp
-    ) -> [BridgeAction] {
+        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         guard pendingCommands.tag(of: token) == tags[position].entry.id else {
             return tags.errandEnded(
-                token, result, of: position, motionIdle: configuration.options.motion.idle, at: now)
+                token, result, of: position, motionIdle: configuration.options.motion.idle, at: now, &effects)
         }
         switch result {
-        case .success(let response): return succeeded(token, response, of: position, at: now)
+        case .success(let response): succeeded(token, response, of: position, at: now, &effects)
         case .failure(.linkLost) where pendingCommands.command(token)?.endsLink == true:
-            return succeeded(token, .done, of: position, at: now)
-        case .failure(.notConnected): return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []
+            succeeded(token, .done, of: position, at: now, &effects)
+        case .failure(.notConnected):
+            if let command = pendingCommands.command(token) { waitAgain(command, at: now, &effects) }
         case .failure(let error):
-            guard case .tag(_, let request) = pendingCommands.command(token)?.work else { return [] }
-            return fail(token, request.failure(error, of: tags[position], at: now), at: now)
+            guard case .tag(_, let request) = pendingCommands.command(token)?.work else { return }
+            fail(token, request.failure(error, of: tags[position], at: now), at: now, &effects)
         }
     }
 
     /// Queues a command again that was not sent because the tag was disconnected. Applies also if the tag has
     /// reconnected.
-    private mutating func waitAgain(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
-        guard let position = command.tag.flatMap(tags.position) else { return [] }
+    private mutating func waitAgain(_ command: PendingCommand, at now: Timestamp, _ effects: inout Effects) {
+        guard let position = command.tag.flatMap(tags.position) else { return }
         guard now.instant < command.reachableUntil else {
-            return fail(
-                command.token, offlineFailure(of: position, at: now), at: now)
+            return fail(command.token, offlineFailure(of: position, at: now), at: now, &effects)
         }
         pendingCommands.waitAgain(command.token, isConnected: tags[position].isConnected, at: now)
         tags[position].link.need(at: now.instant)
-        return settle(position, at: now)
+        settle(position, at: now, &effects)
     }
 
     /// The failure of a command to a tag that is not connected.
@@ -66,28 +67,27 @@ extension BridgeState {
 
     /// Completes a command to a tag, which has responded.
     mutating func succeeded(
-        _ token: UInt64, _ response: TagCommandResponse, of position: Int, at now: Timestamp
-    ) -> [BridgeAction] {
-        guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return [] }
+        _ token: UInt64, _ response: TagCommandResponse, of position: Int, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return }
         let features = tags[position].features
-        let outcome = request.succeeded(response, on: &tags[position], at: now)
-        let announcement = features == tags[position].features ? [] : discoveryFacts(ofTag: position)
-        if let failure = outcome.failure { return failed(command, failure, at: now) }
+        var consequences = Effects()
+        let outcome = request.succeeded(response, on: &tags[position], at: now, &consequences)
+        if let failure = outcome.failure { return failed(command, failure, at: now, &effects) }
+        if tags[position].features != features { announce(tag: position, &consequences) }
         tags[position].link.commandEnded(at: now.instant)
-        let results = finish(command, .success(outcome.data), at: now)
-        let settled = settle(position, at: now)
-        var actions = publish(results, outcome.publications)
-        if !announcement.isEmpty { actions += publish(announcement) }
-        if !outcome.actions.isEmpty { actions += outcome.actions }
-        if !outcome.commands.isEmpty { actions += tags.perform(outcome.commands, on: position) }
-        if let change = outcome.find { actions += findChanged(change, of: position, at: now) }
-        return settled.isEmpty ? actions : actions + settled
+        finish(command, .success(outcome.data), at: now, &effects)
+        effects.append(consequences)
+        tags.perform(outcome.commands, on: position, &effects)
+        if let change = outcome.find { findChanged(change, of: position, at: now, &effects) }
+        settle(position, at: now, &effects)
     }
 
-    /// Returns the `accepted` results that are due.
-    mutating func acceptOverdue(at now: Timestamp) -> [Publication] {
+    /// Publishes the `accepted` results that are due.
+    mutating func acceptOverdue(at now: Timestamp, _ effects: inout Effects) {
         let left = peers.isEmpty ? [] : pendingCommands.pending.filter { responder(of: $0) != nil }.map(\.token)
-        return pendingCommands.acceptOverdue(at: now, except: Set(left)) { tag in
+        pendingCommands.acceptOverdue(at: now, except: Set(left), &effects) { tag in
             if let obstacle = stack.obstacle { return obstacle }
             guard let position = tag.flatMap(tags.position), !tags[position].isConnected else { return nil }
             return .tag(tags[position].lastSeenHint(at: now))
@@ -95,89 +95,94 @@ extension BridgeState {
     }
 
     /// Handles an expired command: its tag or Bluetooth was unavailable for too long, or no response arrived.
-    mutating func expired(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
+    mutating func expired(_ command: PendingCommand, at now: Timestamp, _ effects: inout Effects) {
         switch command.work {
-        case _ where command.isSent: return failed(command, .neverEnded, at: now)
-        case .bridge(let request): return refused(command, request, stack.bluetoothFailure, at: now)
+        case _ where command.isSent: failed(command, .neverEnded, at: now, &effects)
+        case .bridge(let request): refused(command, request, stack.bluetoothFailure, at: now, &effects)
         case .tag(let id, let request):
-            guard let position = tags.position(of: id) else { return failed(command, .neverEnded, at: now) }
-            guard request.goal == .connected else { return failed(command, .stillConnected, at: now) }
+            guard let position = tags.position(of: id) else {
+                return failed(command, .neverEnded, at: now, &effects)
+            }
+            guard request.goal == .connected else { return failed(command, .stillConnected, at: now, &effects) }
             tags[position].link.commandExpired()
             let failure = tags[position].expiredFailure(of: command, obstacle: stack.obstacle, at: now)
-            return failed(command, failure, at: now) + settle(position, at: now)
+            failed(command, failure, at: now, &effects)
+            settle(position, at: now, &effects)
         }
     }
 
     /// Completes a failed command that was removed from the pending ones.
-    mutating func failed(_ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp) -> [BridgeAction] {
-        let effects: [BridgeAction]
+    mutating func failed(
+        _ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
+    ) {
         switch command.work {
         case .tag(let id, let request):
-            effects = []
             guard let position = tags.position(of: id) else { break }
             request.failed(on: &tags[position], failure, at: now)
             tags[position].link.commandEnded(at: now.instant)
-        case .bridge(let request): effects = request.failed(failure, in: &self, token: command.token, at: now)
+        case .bridge(let request): request.failed(failure, in: &self, token: command.token, at: now, &effects)
         }
-        return effects + publish(finish(command, .failure(failure), at: now))
+        finish(command, .failure(failure), at: now, &effects)
     }
 
-    /// Returns the final results of a command that was removed from the pending ones; none if another bridge publishes them.
+    /// Publishes the final results of a command that was removed from the pending ones, unless another bridge publishes them.
     private mutating func finish(
-        _ command: PendingCommand, _ result: Result<CommandData, CommandFailure>, at now: Timestamp
-    ) -> [Publication] {
+        _ command: PendingCommand, _ result: Result<CommandData, CommandFailure>, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         if let tag = command.tag, let bridge = finalResponder(of: command) {
             var failure: CommandFailure?
             if case .failure(let error) = result { failure = error }
             pendingCommands.endedElsewhere(command, failure, at: now)
             leave(.result(result), of: tag.text, to: bridge, command.requesters, until: command.reachableUntil, at: now)
-            return []
+            return
         }
         switch result {
-        case .success(let data): return pendingCommands.succeed(command, data: data, at: now)
-        case .failure(let failure): return pendingCommands.fail(command, failure, at: now)
+        case .success(let data): pendingCommands.succeed(command, data: data, at: now, &effects)
+        case .failure(let failure): pendingCommands.fail(command, failure, at: now, &effects)
         }
     }
 
-    /// Returns the final results of a pending command at the end of the process. Another bridge that has the command continues it.
-    mutating func stopped(_ command: PendingCommand, at now: Timestamp) -> [Publication] {
-        guard command.isSent || successor(of: command) == nil else { return [] }
-        return pendingCommands.fail(command, command.isSent ? .stoppedAfterSending : .stoppedBeforeSending, at: now)
+    /// Publishes the final results of a pending command at the end of the process. Another bridge that has the command continues it.
+    mutating func stopped(_ command: PendingCommand, at now: Timestamp, _ effects: inout Effects) {
+        guard command.isSent || successor(of: command) == nil else { return }
+        let failure = command.isSent ? CommandFailure.stoppedAfterSending : .stoppedBeforeSending
+        pendingCommands.fail(command, failure, at: now, &effects)
     }
 
     /// Completes a command to a tag that is removed. Another bridge that has the command continues it.
-    mutating func forgotten(_ command: PendingCommand, at now: Timestamp) -> [BridgeAction] {
+    mutating func forgotten(_ command: PendingCommand, at now: Timestamp, _ effects: inout Effects) {
         let failure = command.isSent ? CommandFailure.forgottenAfterSending : .forgottenBeforeSending
         guard !command.isSent, let tag = command.tag, let bridge = successor(of: command) else {
-            return failed(command, failure, at: now)
+            return failed(command, failure, at: now, &effects)
         }
         pendingCommands.endedElsewhere(command, failure, at: now)
         leave(
             .result(.failure(failure)), of: tag.text, to: bridge, command.requesters, until: command.reachableUntil,
             endingAt: command.reachableUntil, at: now)
-        return []
     }
 
     /// Completes a failed command.
-    mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Timestamp) -> [BridgeAction] {
-        pendingCommands.remove(token).map { failed($0, failure, at: now) } ?? []
+    mutating func fail(_ token: UInt64, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects) {
+        if let command = pendingCommands.remove(token) { failed(command, failure, at: now, &effects) }
     }
 
     /// Fails the commands of a tag that meet a condition.
     ///
-    /// - Returns: the actions, and whether one of them was sent: the tag may execute it.
+    /// - Returns: whether one of them was sent: the tag may execute it.
     mutating func failAll(
-        of position: Int, _ failure: CommandFailure, at now: Timestamp, where isMeant: (any TagRequest) -> Bool
-    ) -> (actions: [BridgeAction], wasSent: Bool) {
+        of position: Int, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects,
+        where isMeant: (any TagRequest) -> Bool
+    ) -> Bool {
         let tokens = pendingCommands.tokens(of: tags[position].entry.id, where: isMeant)
         let wasSent = tokens.contains { pendingCommands.command($0)?.isSent ?? false }
-        return (tokens.flatMap { fail($0, failure, at: now) }, wasSent)
+        for token in tokens { fail(token, failure, at: now, &effects) }
+        return wasSent
     }
 
     /// Completes a command successfully.
-    mutating func succeed(_ token: UInt64, data: CommandData, at now: Timestamp) -> [BridgeAction] {
-        guard let command = pendingCommands.remove(token) else { return [] }
-        return publish(finish(command, .success(data), at: now))
+    mutating func succeed(_ token: UInt64, data: CommandData, at now: Timestamp, _ effects: inout Effects) {
+        if let command = pendingCommands.remove(token) { finish(command, .success(data), at: now, &effects) }
     }
 }
 
@@ -186,23 +191,24 @@ extension BridgeState {
 extension BridgeState {
     /// Begins a request, or queues it until the state of Bluetooth is known.
     mutating func begin(
-        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Timestamp
-    ) throws(CommandFailure) -> [BridgeAction] {
+        _ request: any BridgeRequest, _ requester: Requester, within timeToLive: Duration, at now: Timestamp,
+        _ effects: inout Effects
+    ) throws(CommandFailure) {
         let isWaiting = request.needsBluetooth && !stack.isBluetoothKnown && timeToLive > .zero
         if !isWaiting { try check(request) }
         let token = pendingCommands.add(request, requester: requester, within: timeToLive, at: now)
-        return isWaiting ? [] : begin(request, token, at: now)
+        if !isWaiting { begin(request, token, at: now, &effects) }
     }
 
     /// Begins or rejects the requests that waited for the state of Bluetooth.
-    mutating func beginWaitingRequests(at now: Timestamp) -> [BridgeAction] {
-        guard stack.isBluetoothKnown else { return [] }
-        return pendingCommands.waitingRequests.flatMap { token, request in
+    mutating func beginWaitingRequests(at now: Timestamp, _ effects: inout Effects) {
+        guard stack.isBluetoothKnown else { return }
+        for (token, request) in pendingCommands.waitingRequests {
             do throws(CommandFailure) {
                 try check(request)
-                return begin(request, token, at: now)
+                begin(request, token, at: now, &effects)
             } catch {
-                return pendingCommands.remove(token).map { refused($0, request, error, at: now) } ?? []
+                if let command = pendingCommands.remove(token) { refused(command, request, error, at: now, &effects) }
             }
         }
     }
@@ -213,75 +219,91 @@ extension BridgeState {
         try request.checkBeginning(in: self)
     }
 
-    private mutating func begin(_ request: any BridgeRequest, _ token: UInt64, at now: Timestamp) -> [BridgeAction] {
+    private mutating func begin(
+        _ request: any BridgeRequest, _ token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) {
         pendingCommands.sent(token, respondedWithin: request.responseLimit, at: now)
-        return take(request.begin(in: &self, token: token, at: now), of: token, at: now)
+        take(request.begin(in: &self, token: token, at: now, &effects), of: token, at: now, &effects)
     }
 
     mutating func requestEnded(
-        _ token: UInt64, _ result: Result<RequestResponse, RequestError>, at now: Timestamp
-    ) -> [BridgeAction] {
-        guard let command = pendingCommands.command(token) else { return [] }
+        _ token: UInt64, _ result: Result<RequestResponse, RequestError>, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let command = pendingCommands.command(token) else { return }
         switch (result, command.work) {
         case (.success, .tag(let id, _)):
-            return tags.position(of: id).map { succeeded(token, .done, of: $0, at: now) } ?? []
+            if let position = tags.position(of: id) { succeeded(token, .done, of: position, at: now, &effects) }
         case (.success(let response), .bridge(let request)):
-            return take(request.succeeded(response, in: &self, token: token, at: now), of: token, at: now)
+            let step = request.succeeded(response, in: &self, token: token, at: now, &effects)
+            take(step, of: token, at: now, &effects)
         case (.failure(let error), .bridge(let request)):
-            return fail(token, request.failure(error, in: self), at: now)
-        case (.failure(let error), .tag): return fail(token, CommandFailure(error), at: now)
+            fail(token, request.failure(error, in: self), at: now, &effects)
+        case (.failure(let error), .tag): fail(token, CommandFailure(error), at: now, &effects)
         }
     }
 
     /// Completes a request that was refused before it began.
     private mutating func refused(
-        _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Timestamp
-    ) -> [BridgeAction] {
-        request.refused(failure, in: &self, at: now)
-            + publish(pendingCommands.fail(command, failure, at: now))
+        _ command: PendingCommand, _ request: any BridgeRequest, _ failure: CommandFailure, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        request.refused(failure, in: &self, at: now, &effects)
+        pendingCommands.fail(command, failure, at: now, &effects)
     }
 
     /// Takes a step of a request, and completes it if the driver does not have to answer.
-    private mutating func take(_ step: BridgeRequestStep, of token: UInt64, at now: Timestamp) -> [BridgeAction] {
+    private mutating func take(
+        _ step: BridgeRequestStep, of token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) {
         switch step {
-        case .underWay(let actions): actions
-        case .done(let data, let actions): actions + succeed(token, data: data, at: now)
-        case .failed(let failure): fail(token, failure, at: now)
+        case .underWay: break
+        case .done(let data): succeed(token, data: data, at: now, &effects)
+        case .failed(let failure): fail(token, failure, at: now, &effects)
         }
     }
 
     /// Completes the requests that waited for the same examination; without a report each ends by its own deadline.
-    mutating func examined(_ response: RequestResponse?, for token: UInt64, at now: Timestamp) -> [BridgeAction] {
+    mutating func examined(
+        _ response: RequestResponse?, for token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) {
         let others = examinations.end(token)
-        guard let response else { return [] }
-        return others.flatMap { requestEnded($0, .success(response), at: now) }
+        guard let response else { return }
+        for other in others { requestEnded(other, .success(response), at: now, &effects) }
     }
 }
 
 // MARK: Commands of reflexes
 
 extension BridgeState {
-    mutating func perform(_ effects: [Reactions.Effect], at now: Timestamp) -> [BridgeAction] {
-        effects.flatMap { effect -> [BridgeAction] in
-            switch effect {
-            case .publish(let publication): [.publish(publication)]
-            case .perform(let reflex, let tag): perform(reflex, on: tag, at: now)
+    /// Passes an event to the reactions, and performs their commands.
+    mutating func react(
+        at now: Timestamp, _ effects: inout Effects,
+        _ event: (inout Reactions, TagTable, inout [Reactions.Effect]) -> Void
+    ) {
+        var decided: [Reactions.Effect] = []
+        event(&reactions, tags, &decided)
+        for reaction in decided {
+            switch reaction {
+            case .publish(let publication): effects.publish(publication)
+            case .perform(let reflex, let tag): perform(reflex, on: tag, at: now, &effects)
             }
         }
     }
 
     /// Gives a tag the command of a reflex: the way of a command from MQTT that does not wait for its tag, at the head of
     /// the tag's queue.
-    private mutating func perform(_ reflex: Reflex, on target: TagID, at now: Timestamp) -> [BridgeAction] {
+    private mutating func perform(
+        _ reflex: Reflex, on target: TagID, at now: Timestamp, _ effects: inout Effects
+    ) {
         let requester = Requester(reflex: reflex, resultTopic: topics.tag(target).command("reflex/result"), at: now)
         do throws(CommandFailure) {
             let position = try tagPosition(target.text)
             let request = try reflex.request.row.init(
                 reflex.request.payload, in: requestContext(of: position))
             try pendingCommands.checkRoomForReflex(on: target)
-            return try begin(request, of: position, requester, within: .zero, at: now)
+            try begin(request, of: position, requester, within: .zero, at: now, &effects)
         } catch {
-            return publish(pendingCommands.fail(requester, error, at: now))
+            pendingCommands.fail(requester, error, at: now, &effects)
         }
     }
 }

@@ -5,7 +5,7 @@ public import Time
 
 /// The bridge's state machine: known tags, pending commands and published facts.
 ///
-/// ``handle(_:at:)`` takes an event and returns the actions to perform. Time is an argument; ``deadline`` is the next
+/// ``handle(_:at:_:)`` takes an event and adds the actions to perform. Time is an argument; ``deadline`` is the next
 /// time at which the state changes without an event.
 ///
 /// The parts are state machines with private state. This type passes events on to them, and turns their changes into
@@ -123,7 +123,7 @@ public struct BridgeState: ~Copyable {
         reactions.gestures.tracing = tracing
         for record in records where !tags.contains(serial: record.serial) { takenIDs.add(record.id, of: record.serial) }
         tagListChanged()
-        _ = healthChanged(at: startedAt)
+        _ = updateHealth(at: startedAt)
         deadline = nextDeadline()
     }
 
@@ -185,138 +185,161 @@ extension BridgeState {
     /// - Parameters:
     ///   - event: the event.
     ///   - now: the current time.
-    /// - Returns: the actions to perform, in this order. After ``BridgeEvent/stopping`` commands are rejected, because the
-    ///   broker counts them as delivered; other events have no effect.
-    public mutating func handle(_ event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
+    ///   - effects: gets the actions to perform, in this order. After ``BridgeEvent/stopping`` commands are rejected, because the
+    ///     broker counts them as delivered; other events have no effect.
+    public mutating func handle(_ event: BridgeEvent, at now: Timestamp, _ effects: inout Effects) {
         guard shutdown == nil else {
             switch event {
-            case .message(let message): return receivedWhileStopping(message, at: now)
-            case .brokerConnected: return connectedWhileStopping()
-            default: return []
+            case .message(let message): receivedWhileStopping(message, at: now, &effects)
+            case .brokerConnected: connectedWhileStopping(&effects)
+            default: break
             }
+            return
         }
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let tag, .gesture(let gesture)) = event {
-            let actions = self.gesture(gesture, of: tag, at: now)
-            return finds.isEmpty ? actions : actions + touched(tag)
+            made(gesture, by: tag, at: now, &effects)
+            if !finds.isEmpty { touched(tag, &effects) }
+            return
         }
-        defer { deadline = shutdown == nil ? nextDeadline() : nil }
-        return actions(for: event, at: now)
+        dispatch(event, at: now, &effects)
+        deadline = shutdown == nil ? nextDeadline() : nil
     }
 
-    private mutating func actions(for event: BridgeEvent, at now: Timestamp) -> [BridgeAction] {
+    private mutating func dispatch(_ event: BridgeEvent, at now: Timestamp, _ effects: inout Effects) {
         switch event {
-        case .started: started(at: now)
-        case .stopping: stop(at: now)
-        case .deadlineReached: deadlineReached(at: now)
-        case .requestEnded(let token, let result): requestEnded(token, result, at: now)
-        case .measured(let measurement): measured(measurement, at: now)
+        case .started: started(at: now, &effects)
+        case .stopping: stop(at: now, &effects)
+        case .deadlineReached: deadlineReached(at: now, &effects)
+        case .requestEnded(let token, let result): requestEnded(token, result, at: now, &effects)
+        case .measured(let measurement): measured(measurement, at: now, &effects)
         case .configurationChanged(let new, let isBrokerConnected):
-            adopt(new, isBrokerConnected: isBrokerConnected, at: now)
-        case .tagAdded(let entry, let record): add(entry, record: record, at: now)
-        case .tagChanged(let entry): change(entry, at: now)
-        case .tagRemoved(let id): release(id, at: now)
-        case .tag(let tag, let event): tagReported(event, by: tag, at: now)
-        case .sighting(let tag, let sighting): sighted(tag, sighting, at: now)
-        case .advertisement(let tag): advertised(tag, at: now)
-        case .duplicateSerial(let serial, let addresses): duplicateSerial(serial, at: addresses, at: now)
-        case .pairing(let tag, let stage): pairingReached(stage, of: tag, at: now)
-        case .radio(let tag, let event): radioReported(event, about: tag, at: now)
-        case .bluetooth(let state): bluetoothChanged(to: state, at: now)
-        case .bluetoothFault(let cause): bluetoothFaultChanged(to: cause, at: now)
-        case .adapters(let list): adaptersChanged(to: list, at: now)
-        case .bluezVersion(let version): publish(versionChanged { $0.bluezVersion = version })
-        case .scanEnded: publish(scanEnded(because: "ended by Bluetooth", at: now))
-        case .brokerHasNoSession: sessionLost(at: now)
-        case .brokerConnected: brokerChanged(isConnected: true, at: now) + brokerConnected(at: now)
-        case .brokerDisconnected: brokerChanged(isConnected: false, at: now) + brokerDisconnected(at: now)
-        case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now)
-        case .message(let message): received(message, at: now)
-        case .subscriptionRefused(let filter): healthEvent(at: now) { $0.refused(subscription: filter) }
-        case .subscriptionGranted(let filter): healthEvent(at: now) { $0.granted(subscription: filter) }
-        case .identifierTaken: identifierTaken(at: now)
+            adopt(new, isBrokerConnected: isBrokerConnected, at: now, &effects)
+        case .tagAdded(let entry, let record): add(entry, record: record, at: now, &effects)
+        case .tagChanged(let entry): change(entry, at: now, &effects)
+        case .tagRemoved(let id): release(id, at: now, &effects)
+        case .tag(let tag, let event): tagReported(event, by: tag, at: now, &effects)
+        case .sighting(let tag, let sighting): sighted(tag, sighting, at: now, &effects)
+        case .advertisement(let tag): advertised(tag, at: now, &effects)
+        case .duplicateSerial(let serial, let addresses): duplicateSerial(serial, at: addresses, at: now, &effects)
+        case .pairing(let tag, let stage): pairingReached(stage, of: tag, at: now, &effects)
+        case .radio(let tag, let event): radioReported(event, about: tag, at: now, &effects)
+        case .bluetooth(let state): bluetoothChanged(to: state, at: now, &effects)
+        case .bluetoothFault(let cause): bluetoothFaultChanged(to: cause, at: now, &effects)
+        case .adapters(let list): adaptersChanged(to: list, at: now, &effects)
+        case .bluezVersion(let version): bluezVersionChanged(to: version, &effects)
+        case .scanEnded: scanEnded(because: "ended by Bluetooth", at: now, &effects)
+        case .brokerHasNoSession: peers.sessionLost(at: now.instant)
+        case .brokerConnected:
+            brokerChanged(isConnected: true, at: now, &effects)
+            brokerConnected(at: now, &effects)
+        case .brokerDisconnected:
+            brokerChanged(isConnected: false, at: now, &effects)
+            brokerDisconnected(at: now, &effects)
+        case .brokerProtocol(let version, let node): brokerProtocol(version, node, at: now, &effects)
+        case .message(let message): received(message, at: now, &effects)
+        case .subscriptionRefused(let filter):
+            healthEvent(at: now, &effects) { $0.refused(subscription: filter) }
+        case .subscriptionGranted(let filter):
+            healthEvent(at: now, &effects) { $0.granted(subscription: filter) }
+        case .identifierTaken: identifierTaken(at: now, &effects)
         case .messageRefused(let topic, let reason, let size):
-            (topic == topics.log ? log.end() : [])
-                + healthEvent(at: now) { $0.refused(messageTo: topic, reason, size, at: now.instant) }
-        case .messagesLost(let losses, let bytes): lost(losses, bytes: bytes, at: now)
-        case .logged(let entries, let omitted): publish(log.logged(entries, omitted: omitted, of: tags, at: now))
-        case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now)
-        case .traffic(let tag, let event): recorder.record(event, of: id(of: tag), at: now)
+            if topic == topics.log { log.end(&effects) }
+            healthEvent(at: now, &effects) { $0.refused(messageTo: topic, reason, size, at: now.instant) }
+        case .messagesLost(let losses, let bytes): lost(losses, bytes: bytes, at: now, &effects)
+        case .logged(let entries, let omitted): log.logged(entries, omitted: omitted, of: tags, at: now, &effects)
+        case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now, &effects)
+        case .traffic(let tag, let event): recorder.record(event, of: id(of: tag), at: now, &effects)
         }
     }
 
     /// Encodes without an encoder, and updates the deadline only if a throttled publication of statistics starts or
     /// ends.
-    private mutating func gesture(_ gesture: Gesture, of tag: TagHandle, at now: Timestamp) -> [BridgeAction] {
+    private mutating func made(
+        _ gesture: Gesture, by tag: TagHandle, at now: Timestamp, _ effects: inout Effects
+    ) {
         let name = GestureName(gesture)
-        guard let count = tags.countGesture(name, of: tag, at: now) else { return [] }
+        guard let count = tags.countGesture(name, of: tag, at: now) else { return }
         guard reactions.isEmpty else {
-            defer { deadline = nextDeadline() }
             let made = MadeGesture(gesture: gesture, sequence: count.sequence, at: now)
-            let reaction = reactions.made(made, by: tags[count.position].entry.id, of: tags, at: now)
-            let stats = tags[count.position].countChords(reaction.chords, at: now)
-            return perform(reaction.effects, at: now) + publish(stats + count.stats)
+            let id = tags[count.position].entry.id
+            var chords: [String] = []
+            react(at: now, &effects) { chords = $0.made(made, by: id, of: $1, at: now, &$2) }
+            tags[count.position].countChords(chords, at: now, &effects)
+            if let stats = count.stats { effects.publish(stats) }
+            return updateDeadline()
         }
         if count.isDeadlineChanged { deadline = nextDeadline() }
-        let publication = reactions.gestures.publication(
-            on: count.topic, name, number: gesture.rawValue, of: tag, sequence: count.sequence, at: now)
-        return count.stats.isEmpty ? [.publish(publication)] : publish([publication] + count.stats)
+        effects.publish(
+            reactions.gestures.publication(
+                on: count.topic, name, number: gesture.rawValue, of: tag, sequence: count.sequence, at: now))
+        if let stats = count.stats { effects.publish(stats) }
     }
 
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
-    private mutating func stop(at now: Timestamp) -> [BridgeAction] {
+    private mutating func stop(at now: Timestamp, _ effects: inout Effects) {
         shutdown = Shutdown(connected: Set(tags.filter(\.isConnected).map(\.entry.id)))
-        let emptied = perform(reactions.releaseAll(tags, at: now), at: now) + finish(departures.takeAll(), at: now)
-        let results = pendingCommands.removeAll().flatMap { stopped($0, at: now) }
-        let finds = finds.tags.compactMap(tags.position).flatMap { tags[$0].findChanged(isOn: false) }
-        let facts = finds + tags.indices.flatMap { tags[$0].stop(at: now) }
-        let records = tags.indices.compactMap { tags[$0].store() }
-        let recording = recorder.end(.removed, at: now)
-        let scan = scan.end() ? [scanFact] + foundFact : []
+        react(at: now, &effects) { $0.releaseAll($1, at: now, &$2) }
+        finish(departures.takeAll(), at: now, &effects)
+        recorder.end(.removed, at: now, &effects)
+        for command in pendingCommands.removeAll() { stopped(command, at: now, &effects) }
+        if scan.end() {
+            effects.publish(scanFact)
+            effects.publish(foundFact)
+        }
+        for position in finds.tags.compactMap(tags.position) {
+            tags[position].findChanged(isOn: false, &effects)
+        }
+        for position in tags.indices { tags[position].stop(at: now, &effects) }
         _ = pairing.handle(.stopped, at: now)
+        effects.publish(pairingFact)
+        effects.publish(connectedTagsFact)
         // Other bridges know that the commands before it have their results, and that this one is connected to no tag.
-        let proof = peers.isEmpty ? [] : [infoFact.reminder]
-        return emptied + recording
-            + publish(results + scan + facts + pairingFact + [connectedTagsFact] + proof + [will])
-            + records
+        if !peers.isEmpty { effects.publish(infoFact.reminder) }
+        effects.publish(will)
+        for position in tags.indices { tags[position].store(&effects) }
     }
 
     /// A connection that was made for the last facts: all are published. The facts of a tag that was not connected may be
     /// those of another bridge by now.
-    private func connectedWhileStopping() -> [BridgeAction] {
-        guard let shutdown, !peers.isEmpty else { return [] }
+    private func connectedWhileStopping(_ effects: inout Effects) {
+        guard let shutdown, !peers.isEmpty else { return }
         let others = tags.indices.filter { !shutdown.connected.contains(tags[$0].entry.id) }
-        return others.isEmpty ? [] : [.withhold(others.flatMap { tags[$0].retainedTopics })]
+        if !others.isEmpty { effects.add(.withhold(others.flatMap { tags[$0].retainedTopics })) }
     }
 
-    private mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
+    private mutating func deadlineReached(at now: Timestamp, _ effects: inout Effects) {
         let due = tags.due(at: now.instant)
-        let expired = pendingCommands.removeExpired(at: now.instant).flatMap { self.expired($0, at: now) }
-        let accepted = acceptOverdue(at: now)
-        let facts = due.flatMap { tags[$0].deadlineReached(at: now) }
-        let records = due.compactMap { tags[$0].store() }
+        react(at: now, &effects) { $0.releaseDue($1, at: now, &$2) }
+        for command in pendingCommands.removeExpired(at: now.instant) { expired(command, at: now, &effects) }
+        acceptOverdue(at: now, &effects)
+        for position in due { tags[position].deadlineReached(at: now, &effects) }
+        if found.isDue(at: now.instant) { publishFound(&effects) }
+        pairingDue(at: now, &effects)
+        if stateReminders.takeDue(at: now.instant) { effects.publish(presenceFacts.map(\.reminder)) }
+        discoveryDue(at: now, &effects)
+        if refreshes.isDue(at: now.instant) { publishAllAgain(at: now, &effects) }
+        listsDue(at: now, &effects)
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
-        let foundTags = (found.isDue(at: now.instant) ? foundFacts() : []) + pairingDue(at: now)
-        let state = stateReminders.takeDue(at: now.instant) ? presenceFacts.map(\.reminder) : []
-        let again = retried.flatMap { sendWaiting(of: $0, at: now) }
-        let idle = due.flatMap { position in
-            restIfIdle(position, at: now)
-                + tags.featuresDue(of: position, motionIdle: configuration.options.motion.idle, at: now)
-                + tags.unconfirmedDue(
-                    of: position, isBusy: pendingCommands.isBusy(with: tags[position].entry.id), at: now)
+        for position in retried { sendWaiting(of: position, at: now, &effects) }
+        for position in due {
+            restIfIdle(position, at: now, &effects)
+            tags.featuresDue(of: position, motionIdle: configuration.options.motion.idle, at: now, &effects)
+            let isBusy = pendingCommands.isBusy(with: tags[position].entry.id)
+            tags.unconfirmedDue(of: position, isBusy: isBusy, at: now, &effects)
         }
-        let dueDepartures = departures.takeDue(at: now.instant)
-        let departed =
-            finish(dueDepartures, at: now) + (dueDepartures.isEmpty ? [] : stopReadingFormerAnnouncements())
-            + clearFormerTopics(at: now)
-        let repeated = refreshes.isDue(at: now.instant) ? allFactsAgain(at: now) : []
-        return perform(reactions.releaseDue(tags, at: now), at: now) + expired
-            + publish(accepted + facts + foundTags + state + discoveryDue(at: now) + repeated + listsDue(at: now))
-            + again
-            + idle
-            + endScanInTime(at: now) + recorder.deadlineReached(at: now) + log.deadlineReached(at: now) + departed
-            + records
-            + beatsDue(at: now) + scopesDue(at: now) + workDue(at: now) + finds.deadlineReached(&tags, at: now.instant)
+        endScanInTime(at: now, &effects)
+        recorder.deadlineReached(at: now, &effects)
+        log.deadlineReached(at: now, &effects)
+        let departed = departures.takeDue(at: now.instant)
+        finish(departed, at: now, &effects)
+        if !departed.isEmpty { stopReadingFormerAnnouncements(&effects) }
+        clearFormerTopics(at: now, &effects)
+        for position in due { tags[position].store(&effects) }
+        beatsDue(at: now, &effects)
+        scopesDue(at: now, &effects)
+        workDue(at: now, &effects)
+        finds.deadlineReached(&tags, at: now.instant, &effects)
     }
 
     mutating func updateDeadline() {
@@ -346,15 +369,4 @@ extension BridgeState {
         earliest.lower(to: pairing.deadline)
         return earliest
     }
-}
-
-/// Wraps publications in actions.
-///
-/// Not a method of the state, because its arguments change the state.
-func publish(_ publications: [Publication], _ more: [Publication] = []) -> [BridgeAction] {
-    var actions: [BridgeAction] = []
-    actions.reserveCapacity(publications.count + more.count)
-    for publication in publications { actions.append(.publish(publication)) }
-    for publication in more { actions.append(.publish(publication)) }
-    return actions
 }

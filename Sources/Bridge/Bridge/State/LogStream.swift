@@ -74,43 +74,45 @@ struct LogStream: Sendable {
     /// Starts, replaces or ends the publication.
     mutating func follow(
         _ request: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?, of tags: TagTable,
-        at now: Timestamp
-    ) -> [BridgeAction] {
-        guard let request else { return end() }
+        at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let request else { return end(&effects) }
         let selection = LogSelection(
             request.level, tag: request.tag, since: past?.since ?? now.unixMilliseconds, until: now + request.duration)
         self.selection = selection
+        effects.add(.followLog(request.level))
         // The driver bounds the number of earlier records, and they don't count for the rate.
-        let earlier = selected(past?.entries ?? [], by: selection, tags).map {
-            publication(LogDocument($0, bridge: bridge, isPast: true))
+        for entry in selected(past?.entries ?? [], by: selection, tags) {
+            effects.publish(publication(LogDocument(entry, bridge: bridge, isPast: true)))
         }
-        return [.followLog(request.level)] + publish(earlier)
     }
 
     /// Ends the publication.
-    mutating func end() -> [BridgeAction] {
-        guard selection != nil else { return [] }
+    mutating func end(_ effects: inout Effects) {
+        guard selection != nil else { return }
         selection = nil
-        return [.followLog(nil)]
+        effects.add(.followLog(nil))
     }
 
     /// Publishes log records.
     mutating func logged(
-        _ entries: [LogEntry], omitted: Int, of tags: TagTable, at now: Timestamp
-    ) -> [Publication] {
-        guard let selection else { return [] }
+        _ entries: [LogEntry], omitted: Int, of tags: TagTable, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let selection else { return }
         // Records of other tags are not missed.
         if selection.tag == nil { self.selection?.lost(omitted) }
-        return selected(entries, by: selection, tags).compactMap { entry in
-            self.selection?.take(entry, bridge: bridge, at: now).map(publication)
+        for entry in selected(entries, by: selection, tags) {
+            if let document = self.selection?.take(entry, bridge: bridge, at: now) {
+                effects.publish(publication(document))
+            }
         }
     }
 
     /// Publishes the number of omitted records, and ends the publication after its duration.
-    mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
-        guard let until = selection?.until else { return [] }
-        let omitted = selection?.deadlineReached(bridge: bridge, at: now).map(publication)
-        return publish(omitted.map { [$0] } ?? []) + (until.instant <= now.instant ? end() : [])
+    mutating func deadlineReached(at now: Timestamp, _ effects: inout Effects) {
+        guard let until = selection?.until else { return }
+        if let omitted = selection?.deadlineReached(bridge: bridge, at: now) { effects.publish(publication(omitted)) }
+        if until.instant <= now.instant { end(&effects) }
     }
 
     /// Returns the records of the selected tag. Those about messages to `G/log` itself are ignored, so that a failure to

@@ -93,8 +93,10 @@ extension TagMirror {
     /// Handles the end of ``leftTopics``.
     mutating func leftTopicsCleared() { left = [] }
 
-    /// The facts of features that have changed because time has passed.
-    mutating func featureFactsDue(at now: Timestamp) -> [Publication] { presenceDue(at: now) }
+    /// Publishes the facts of features that have changed because time has passed.
+    mutating func featuresDue(at now: Timestamp, _ effects: inout Effects) {
+        if presence?.deadlineReached(at: now) == true { effects.publish(presenceFacts) }
+    }
 
     /// `T/modules`; nothing until the modules were listed. The state of the motion sensor says whether its module is active.
     var modulesFact: [Publication] {
@@ -108,9 +110,9 @@ extension TagMirror {
     }
 
     /// Publishes raw data that was requested.
-    func rawReceived(_ bytes: [UInt8], view: RawViews) -> [Publication] {
-        guard rare.rawViews.contains(view) else { return [] }
-        return [.stream(topics[RawDocument.topic], RawDocument(bytes, view: view))]
+    func rawReceived(_ bytes: [UInt8], view: RawViews, _ effects: inout Effects) {
+        guard rare.rawViews.contains(view) else { return }
+        effects.publish(.stream(topics[RawDocument.topic], RawDocument(bytes, view: view)))
     }
 }
 
@@ -124,8 +126,8 @@ extension TagMirror {
     }
 
     /// Handles receptions.
-    mutating func received(_ receptions: [RadioReception], at now: Timestamp) -> [Publication] {
-        radios?.received(receptions, at: now) == true ? radiosFact : []
+    mutating func received(_ receptions: [RadioReception], at now: Timestamp, _ effects: inout Effects) {
+        if radios?.received(receptions, at: now) == true { effects.publish(radiosFact) }
     }
 
     /// `T/radios`; none with a single radio.
@@ -152,10 +154,11 @@ extension TagMirror {
         presence.map { [.fact(topics[PresenceDocument.topic], PresenceDocument($0, radio: sighting.radio))] } ?? []
     }
 
-    /// Passes an event to the presence, and returns its publication if it has changed.
-    mutating func presenceChanged(_ event: Presence.Event, at now: Timestamp) -> [Publication] {
-        guard presence?.handle(event, at: now) == true else { return [] }
-        return presenceFacts
+    /// Passes an event to the presence.
+    ///
+    /// - Returns: whether it has changed.
+    mutating func presenceChanged(_ event: Presence.Event, at now: Timestamp) -> Bool {
+        presence?.handle(event, at: now) == true
     }
 
     /// Handles a changed state of the connection.
@@ -164,45 +167,38 @@ extension TagMirror {
     ///   - new: the new state. The error of a tag that falls asleep is removed, because it is no failure.
     ///   - lastSeen: when the tag was received before.
     ///   - now: the current time.
-    /// - Returns: the publication, if the presence has changed.
-    mutating func presenceChanged(
-        by new: inout TagConnection, lastSeen: Timestamp?, at now: Timestamp
-    ) -> [Publication] {
-        guard presence != nil else { return [] }
+    /// - Returns: whether the presence has changed.
+    mutating func presenceChanged(by new: inout TagConnection, lastSeen: Timestamp?, at now: Timestamp) -> Bool {
+        guard presence != nil else { return false }
         if new.state.isLinked { return presenceChanged(.linkUp, at: now) }
         guard link.connection.state.isLinked else {
             if presence?.state == .asleep { new.removeFailureOfSleepingTag(after: link.connection) }
-            return []
+            return false
         }
         if new.error?.code == .bluetoothPowerOff { return presenceChanged(.adapterOff, at: now) }
         let end = new.error == nil ? .local : new.error?.linkEnd
         let idle = lastSeen.map { now.instant - $0.instant }
-        let facts = presenceChanged(.linkEnded(end, idle: idle, rssi: sighting.rssi), at: now)
+        let isChanged = presenceChanged(.linkEnded(end, idle: idle, rssi: sighting.rssi), at: now)
         if presence?.state == .asleep { new.error = nil }
-        return facts
-    }
-
-    /// Handles elapsed time.
-    mutating func presenceDue(at now: Timestamp) -> [Publication] {
-        presence?.deadlineReached(at: now) == true ? presenceFacts : []
+        return isChanged
     }
 
     /// Handles a changed setting: nil switches presence off.
-    mutating func setPresence(awayAfter: Duration?, at now: Timestamp) -> [Publication] {
+    mutating func setPresence(awayAfter: Duration?, at now: Timestamp, _ effects: inout Effects) {
         guard let awayAfter else {
             if presence != nil { left.insert(.presence) }
             presence = nil
-            return []
+            return
         }
         left.remove(.presence)
         guard presence == nil else {
             presence?.awayAfter = awayAfter
-            return []
+            return
         }
         var new = Presence(awayAfter: awayAfter, at: now)
         if link.connection.state.isLinked { _ = new.handle(.linkUp, at: now) }
         presence = new
-        return presenceFacts
+        effects.publish(presenceFacts)
     }
 }
 
@@ -219,46 +215,45 @@ extension TagMirror {
     /// - Parameters:
     ///   - isOn: whether the tag blinks.
     ///   - end: when it stops by itself; nil if a command halts all patterns.
-    /// - Returns: the publications.
-    mutating func findChanged(isOn: Bool, endingAt end: Instant? = nil) -> [Publication] {
+    ///   - effects: gets the publications.
+    mutating func findChanged(isOn: Bool, endingAt end: Instant? = nil, _ effects: inout Effects) {
         if isOn || end == nil { self[led: .gear].turnOff() }
-        let light = lightChanged { led in
+        lightChanged(&effects) { led in
             switch (isOn, end) {
             case (true, _): led.blinks()
             case (false, let end?): led.blinkingEnds(at: end)
             case (false, nil): led.turnOff()
             }
         }
-        guard isOn != find.isOn else { return light }
+        guard isOn != find.isOn else { return }
         find.isOn = isOn
         if isOn { find.isUsed = true }
-        return light + findFacts
+        effects.publish(findFacts)
     }
 
     /// Handles the end of the time for which the tag blinks. Another pattern goes on.
-    mutating func findEnded(at now: Instant) -> [Publication] {
-        (tagLED.isBlinking ? lightChanged { $0.turnOff() } : []) + findChanged(isOn: false, endingAt: now)
+    mutating func findEnded(at now: Instant, _ effects: inout Effects) {
+        if tagLED.isBlinking { lightChanged(&effects) { $0.turnOff() } }
+        findChanged(isOn: false, endingAt: now, &effects)
     }
 
     /// Handles another round of the blinking, which takes the LED from other patterns.
-    mutating func findContinues() -> [Publication] { lightChanged { $0.blinks() } }
+    mutating func findContinues(_ effects: inout Effects) { lightChanged(&effects) { $0.blinks() } }
 
-    /// Changes an LED.
-    ///
-    /// - Returns: the light's fact, unless nothing has changed that is published.
+    /// Changes an LED, and publishes the light unless nothing has changed that is published.
     mutating func lightChanged(
-        of target: TagCommand.Target = .tag, _ change: (inout LEDState) -> Void
-    ) -> [Publication] {
+        of target: TagCommand.Target = .tag, _ effects: inout Effects, _ change: (inout LEDState) -> Void
+    ) {
         let (light, isOn) = (tagLED.shown, tagLED.isOn)
         change(&self[led: target])
-        return tagLED.isOn == isOn && tagLED.shown == light ? [] : [ledFact]
+        if tagLED.isOn != isOn || tagLED.shown != light { effects.publish(ledFact) }
     }
 
     /// Handles a changed setting of Home Assistant discovery.
-    mutating func setDiscovered(_ isDiscovered: Bool) -> [Publication] {
-        guard find.isDiscovered != isDiscovered else { return [] }
+    mutating func setDiscovered(_ isDiscovered: Bool, _ effects: inout Effects) {
+        guard find.isDiscovered != isDiscovered else { return }
         find.isDiscovered = isDiscovered
-        return findFacts
+        effects.publish(findFacts)
     }
 
     /// The commands that let the gear blink and vibrate.
@@ -301,21 +296,28 @@ extension TagMirror {
     }
 
     /// Handles a touch mode that the gear has confirmed.
-    mutating func slideConfirmed(_ mode: TouchMode, at now: Timestamp) -> [Publication] {
-        slide(at: now) { $0.confirmed(mode, at: now.instant) }
+    mutating func slideConfirmed(_ mode: TouchMode, at now: Timestamp, _ effects: inout Effects) {
+        slide(at: now, &effects) { $0.confirmed(mode, at: now.instant) }
     }
 
-    /// Handles a sample of the gear. Returns nil unless the touch mode is `slide`.
-    mutating func slideSampled(_ touch: TouchData, at now: Timestamp) -> [Publication]? {
-        guard rareFacts.first?.slide?.isOn == true else { return nil }
-        return slide(at: now) { $0.sampled(touch, at: now.instant) }
+    /// Handles a sample of the gear.
+    ///
+    /// - Returns: whether the touch mode is `slide`; otherwise nothing was done.
+    mutating func slideSampled(_ touch: TouchData, at now: Timestamp, _ effects: inout Effects) -> Bool {
+        guard rareFacts.first?.slide?.isOn == true else { return false }
+        slide(at: now, &effects) { $0.sampled(touch, at: now.instant) }
+        return true
     }
 
     /// Handles the end of the link, of the tag or of the bridge.
-    mutating func slideInterrupted(at now: Timestamp) -> [Publication] { slide(at: now) { $0.interrupted() } }
+    mutating func slideInterrupted(at now: Timestamp, _ effects: inout Effects) {
+        slide(at: now, &effects) { $0.interrupted() }
+    }
 
     /// Handles gear that was taken off.
-    mutating func slideDetached(at now: Timestamp) -> [Publication] { slide(at: now) { $0.detached() } }
+    mutating func slideDetached(at now: Timestamp, _ effects: inout Effects) {
+        slide(at: now, &effects) { $0.detached() }
+    }
 
     /// Handles a tag that another bridge has connected: the next link here begins with gestures, as the link there did.
     mutating func slideTakenOver(at now: Timestamp) {
@@ -331,17 +333,17 @@ extension TagMirror {
 
     /// Does what has become due.
     ///
-    /// - Returns: the publications, and whether to set the gear to gestures.
-    mutating func slideDue(at now: Timestamp) -> (publications: [Publication], ends: Bool) {
-        guard let deadline = rareFacts.first?.slide?.deadline, deadline <= now.instant else { return ([], false) }
+    /// - Returns: whether to set the gear to gestures.
+    mutating func slideDue(at now: Timestamp, _ effects: inout Effects) -> Bool {
+        guard let deadline = rareFacts.first?.slide?.deadline, deadline <= now.instant else { return false }
         var ends = false
         let isConnected = isConnected
-        let publications = slide(at: now) { slide in
+        slide(at: now, &effects) { slide in
             let due = slide.due(isConnected: isConnected, at: now.instant)
             ends = due.ends
             return due.events
         }
-        return (publications, ends)
+        return ends
     }
 
     /// Handles a changed setting, which forbids it if it is nil.
@@ -355,10 +357,12 @@ extension TagMirror {
     }
 
     private mutating func slide(
-        at now: Timestamp, _ change: (inout SlideState) -> [SlideMachine.Event]
-    ) -> [Publication] {
-        guard rareFacts.first?.slide != nil else { return [] }
-        return change(&rare.slides[0]).map { .stream(topics[SlideDocument.topic], SlideDocument($0, at: now)) }
+        at now: Timestamp, _ effects: inout Effects, _ change: (inout SlideState) -> [SlideMachine.Event]
+    ) {
+        guard rareFacts.first?.slide != nil else { return }
+        for event in change(&rare.slides[0]) {
+            effects.publish(.stream(topics[SlideDocument.topic], SlideDocument(event, at: now)))
+        }
     }
 }
 
@@ -375,10 +379,10 @@ extension TagMirror {
     }
 
     /// Handles the end of the bridge: a stream ends with its link, a recording goes on.
-    mutating func motionStopped() -> [Publication] {
-        guard rareFacts.first?.motion?.stream != nil else { return [] }
+    mutating func motionStopped(_ effects: inout Effects) {
+        guard rareFacts.first?.motion?.stream != nil else { return }
         motion.streamLost()
-        return motionPublications
+        effects.publish(motionPublications)
     }
 
     /// Whether the tag is known to have a motion sensor.

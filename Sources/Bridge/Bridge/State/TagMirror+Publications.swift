@@ -4,10 +4,15 @@ import MQTTTypes
 
 /// The tag's publications.
 extension TagMirror {
-    /// Returns all facts, so that every retained topic has a value.
-    func allFacts(at now: Timestamp) -> [Publication] {
-        [availabilityFact, connectionFact(at: now)] + batteryFacts
-            + [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] + featureFacts
+    /// Publishes all facts, so that every retained topic has a value.
+    func publishAll(at now: Timestamp, _ effects: inout Effects) {
+        effects.publish(availabilityFact)
+        effects.publish(connectionFact(at: now))
+        effects.publish(batteryFacts)
+        for fact in [forecastFact, gearFact, infoFact, touchModeFact, ledFact, rssiFact, statsFact(at: now)] {
+            effects.publish(fact)
+        }
+        effects.publish(featureFacts)
     }
 
     /// The topics of facts whose value is unknown.

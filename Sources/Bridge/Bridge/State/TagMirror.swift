@@ -173,22 +173,22 @@ struct TagMirror: Sendable {
     /// Whether `T/radios` was published.
     private var hasReceptions: Bool { radios?.rows.isEmpty == false }
 
-    /// Returns an action that stores the record; nil if it has not changed.
-    mutating func store() -> BridgeAction? {
+    /// Stores the record if it has changed.
+    mutating func store(_ effects: inout Effects) {
         // Each command asks for it, and changes nothing.
         guard
             isRecordSet || link.intent.isHeld != (stored?.isHeld ?? false) || hasMotion != (stored?.hasMotion ?? false)
                 || (radios != nil && hasReceptions != (stored?.hasRadios ?? false))
-        else { return nil }
+        else { return }
         isRecordSet = false
-        return record == stored ?? TagRecord(id: entry.id, serial: entry.serial) ? nil : storeAlways()
+        if record != stored ?? TagRecord(id: entry.id, serial: entry.serial) { storeAlways(&effects) }
     }
 
-    /// Returns an action that stores the record.
-    mutating func storeAlways() -> BridgeAction {
+    /// Stores the record.
+    mutating func storeAlways(_ effects: inout Effects) {
         let record = record
         stored = record
-        return .remember(record)
+        effects.add(.remember(record))
     }
 }
 
@@ -196,21 +196,22 @@ struct TagMirror: Sendable {
 
 extension TagMirror {
     /// Handles a session event, except gestures and responses.
-    mutating func handle(_ event: TagEvent, at now: Timestamp) -> [Publication] {
+    mutating func handle(_ event: TagEvent, at now: Timestamp, _ effects: inout Effects) {
         let lastSeen = lastSeen
         if isConnected { self.lastSeen = now }
         switch event {
-        case .connection(let connection): return connectionChanged(to: connection, lastSeen: lastSeen, at: now)
-        case .information(let component): return informationReported(component)
-        case .battery(let battery): return batteryReported(battery, at: now)
-        case .gear(let gear): return gearReported(gear, at: now)
-        case .touchMode(let mode): return touchModeReported(mode, at: now)
-        case .touch(let touch): return slideSampled(touch, at: now) ?? [touchSample(touch, at: now)]
+        case .connection(let connection): connectionChanged(to: connection, lastSeen: lastSeen, at: now, &effects)
+        case .information(let component): informationReported(component, &effects)
+        case .battery(let battery): batteryReported(battery, at: now, &effects)
+        case .gear(let gear): gearReported(gear, at: now, &effects)
+        case .touchMode(let mode): touchModeReported(mode, at: now, &effects)
+        case .touch(let touch):
+            if !slideSampled(touch, at: now, &effects) { effects.publish(touchSample(touch, at: now)) }
         case .fragmentsLost:
             counters.lostFragments += 1
-            return statsChanged(at: now)
-        case .raw(let bytes, let view): return rawReceived(bytes, view: view)
-        case .gesture, .motion, .commandEnded: return []
+            statsChanged(at: now, &effects)
+        case .raw(let bytes, let view): rawReceived(bytes, view: view, &effects)
+        case .gesture, .motion, .commandEnded: break
         }
     }
 
@@ -225,57 +226,62 @@ extension TagMirror {
         return (counters.lastSequence, topics.gesture)
     }
 
-    /// Counts chords, and returns the statistics if they are to be published now.
-    mutating func countChords(_ names: [String], at now: Timestamp) -> [Publication] {
+    /// Counts chords, and publishes the statistics unless that waits.
+    mutating func countChords(_ names: [String], at now: Timestamp, _ effects: inout Effects) {
         for name in names {
             counters.lastSequence += 1
             counters.chords[name, default: 0] += 1
         }
-        return names.isEmpty ? [] : statsChanged(at: now)
+        if !names.isEmpty { statsChanged(at: now, &effects) }
     }
 
     /// Handles changed chords of the configuration.
-    mutating func chordsChanged(to new: [Chord]) -> [Publication] {
+    mutating func chordsChanged(to new: [Chord], _ effects: inout Effects) {
         let names = new.names(of: entry.id)
-        guard names != chords else { return [] }
+        guard names != chords else { return }
         chords = names
-        return [infoFact]
+        effects.publish(infoFact)
     }
 
     private mutating func connectionChanged(
-        to new: TagConnection, lastSeen earlier: Timestamp?, at now: Timestamp
-    ) -> [Publication] {
+        to new: TagConnection, lastSeen earlier: Timestamp?, at now: Timestamp, _ effects: inout Effects
+    ) {
         var new = new
-        let presence = presenceChanged(by: &new, lastSeen: earlier, at: now)
+        let isPresenceChanged = presenceChanged(by: &new, lastSeen: earlier, at: now)
         // The link is down: its measurements do not apply to the next one.
         if link.connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
         let change = link.changed(to: new, at: now)
         if isConnected { lastSeen = now }
         switch change {
-        case .none: return presence
-        case .progress: return [connectionFact(at: now)] + presence
+        case .none: break
+        case .progress: effects.publish(connectionFact(at: now))
         case .state(let isReconnect):
             if isConnected { knownAddress = sighting.address ?? knownAddress }
             if isReconnect { counters.reconnects += 1 }
-            return (isConnected ? [] : slideInterrupted(at: now)) + [availabilityFact, connectionFact(at: now)]
-                + presence
-                + (isReconnect ? statsChanged(at: now) : []) + loadChanged(at: now)
+            if !isConnected { slideInterrupted(at: now, &effects) }
+            effects.publish(availabilityFact)
+            effects.publish(connectionFact(at: now))
         }
+        if isPresenceChanged { effects.publish(presenceFacts) }
+        guard case .state(let isReconnect) = change else { return }
+        if isReconnect { statsChanged(at: now, &effects) }
+        loadChanged(at: now, &effects)
     }
 
     /// Handles device information from a notification or a response.
-    mutating func informationReported(_ component: Component) -> [Publication] {
+    mutating func informationReported(_ component: Component, _ effects: inout Effects) {
         self.component = component
-        return [infoFact]
+        effects.publish(infoFact)
     }
 
     /// Handles the battery level from a notification or a response.
-    mutating func batteryReported(_ battery: BatteryStatus, at now: Timestamp) -> [Publication] {
+    mutating func batteryReported(_ battery: BatteryStatus, at now: Timestamp, _ effects: inout Effects) {
         self.battery = Timestamped(value: battery, at: now)
         let forecast = batteryMonitor.forecast
         batteryMonitor.reported(battery, load: load, at: now)
         if batteryThrottle.admits(at: now.instant) { storeBattery() }
-        return batteryFacts + (batteryMonitor.forecast == forecast ? [] : [forecastFact])
+        effects.publish(batteryFacts)
+        if batteryMonitor.forecast != forecast { effects.publish(forecastFact) }
     }
 
     /// Adds the current battery level and its history to the record, so that they survive a restart.
@@ -291,36 +297,41 @@ extension TagMirror {
     private var load: BatteryHistory.Load { isConnected && touchMode == .continuous ? .continuous : .gesture }
 
     /// Passes a changed load to the history of the battery.
-    private mutating func loadChanged(at now: Timestamp) -> [Publication] {
+    private mutating func loadChanged(at now: Timestamp, _ effects: inout Effects) {
         let forecast = batteryMonitor.forecast
         batteryMonitor.loadChanged(to: load, at: now)
-        return batteryMonitor.forecast == forecast ? [] : [forecastFact]
+        if batteryMonitor.forecast != forecast { effects.publish(forecastFact) }
     }
 
     /// Handles a time of day that may have been set.
-    mutating func clockChecked(at now: Timestamp) -> [Publication] {
-        batteryMonitor.clockChanged(at: now) ? [forecastFact] : []
+    mutating func clockChecked(at now: Timestamp, _ effects: inout Effects) {
+        if batteryMonitor.clockChanged(at: now) { effects.publish(forecastFact) }
     }
 
     /// Handles the gear from a notification or a response.
-    mutating func gearReported(_ component: Component?, at now: Timestamp) -> [Publication] {
+    mutating func gearReported(_ component: Component?, at now: Timestamp, _ effects: inout Effects) {
         gear = Timestamped(value: component, at: now)
         if let component {
             lastGear = TagRecord.Gear(component)
-            return [gearFact]
+            effects.publish(gearFact)
+            return
         }
         gearLED.turnOff()
-        let slide = slideDetached(at: now)
-        guard touchMode != .gesture else { return slide + [gearFact] }
+        slideDetached(at: now, &effects)
+        effects.publish(gearFact)
+        guard touchMode != .gesture else { return }
         // The next gear begins with gestures.
         touchMode = .gesture
-        return slide + [gearFact, touchModeFact] + loadChanged(at: now)
+        effects.publish(touchModeFact)
+        loadChanged(at: now, &effects)
     }
 
     /// Handles the touch mode of the gear.
-    mutating func touchModeReported(_ mode: TouchMode, at now: Timestamp) -> [Publication] {
+    mutating func touchModeReported(_ mode: TouchMode, at now: Timestamp, _ effects: inout Effects) {
         touchMode = mode
-        return slideConfirmed(mode, at: now) + [touchModeFact] + loadChanged(at: now)
+        slideConfirmed(mode, at: now, &effects)
+        effects.publish(touchModeFact)
+        loadChanged(at: now, &effects)
     }
 }
 
@@ -328,7 +339,7 @@ extension TagMirror {
 
 extension TagMirror {
     /// Handles facts from the Bluetooth stack.
-    mutating func sighted(_ new: TagSighting, at now: Timestamp) -> [Publication] {
+    mutating func sighted(_ new: TagSighting, at now: Timestamp, _ effects: inout Effects) {
         let isFirstOfMinute = !link.connection.state.isLinked && lastSeen?.instant.minute != now.instant.minute
         lastSeen = now
         link.received()
@@ -338,45 +349,47 @@ extension TagMirror {
         sighting.radio = new.radio ?? sighting.radio
         sighting.name = new.name ?? sighting.name
         sighting.isPaired = new.isPaired ?? sighting.isPaired
-        var publications = [infoFact]
+        effects.publish(infoFact)
         if let rssi = new.rssi {
             sighting.rssi = rssi
             measuredSignal = Timestamped(value: rssi, at: now)
-            publications += signalThrottle.admits(rssi, at: now.instant) ? [rssiFact] : []
+            if signalThrottle.admits(rssi, at: now.instant) { effects.publish(rssiFact) }
         }
         let isSameRadio = adapter == sighting.adapter && radio == sighting.radio
-        publications += isSameRadio && !isFirstOfMinute ? [] : [connectionFact(at: now)]
-        if radio != sighting.radio { publications += presenceFacts }
-        if new.rssi != nil { publications += presenceChanged(.received(rssi: new.rssi), at: now) }
-        return publications
+        if !isSameRadio || isFirstOfMinute { effects.publish(connectionFact(at: now)) }
+        if radio != sighting.radio { effects.publish(presenceFacts) }
+        if new.rssi != nil, presenceChanged(.received(rssi: new.rssi), at: now) { effects.publish(presenceFacts) }
     }
 
     /// Handles a requested signal strength, which is always published.
-    mutating func signalRead(_ rssi: Int, at now: Timestamp) -> [Publication] {
+    mutating func signalRead(_ rssi: Int, at now: Timestamp, _ effects: inout Effects) {
         sighting.rssi = rssi
         signalThrottle.published(rssi, at: now.instant)
-        return [rssiFact]
+        effects.publish(rssiFact)
     }
 
     /// Handles a new bond.
-    mutating func paired(_ sighting: TagSighting, at now: Timestamp) -> [Publication] {
+    mutating func paired(_ sighting: TagSighting, at now: Timestamp, _ effects: inout Effects) {
         link.paired(at: now.instant)
-        return sighted(sighting, at: now)
+        sighted(sighting, at: now, &effects)
     }
 
     /// Handles a changed name or policy of the configuration.
-    mutating func change(_ new: TagEntry, at now: Timestamp) -> [Publication] {
+    mutating func change(_ new: TagEntry, at now: Timestamp, _ effects: inout Effects) {
         let isPolicyChanged = new.connect != entry.connect
         entry = new
         link.setPolicy(new.connect)
+        effects.publish(infoFact)
+        guard isPolicyChanged else { return }
         // The policy is part of the reason why a tag is not connected.
-        return [infoFact] + (isPolicyChanged ? [availabilityFact, connectionFact(at: now)] : [])
+        effects.publish(availabilityFact)
+        effects.publish(connectionFact(at: now))
     }
 
     /// Counts gestures that expired while the broker was away.
-    mutating func gesturesExpired(_ count: Int, at now: Timestamp) -> [Publication] {
+    mutating func gesturesExpired(_ count: Int, at now: Timestamp, _ effects: inout Effects) {
         counters.expired += UInt64(clamping: count)
-        return statsChanged(at: now)
+        statsChanged(at: now, &effects)
     }
 
     /// Sets the shortest time between two publications of statistics.
@@ -385,50 +398,51 @@ extension TagMirror {
     }
 
     /// Handles changed statistics: publishes them now or when they are due.
-    mutating func statsChanged(at now: Timestamp) -> [Publication] {
-        statsThrottle.admits(at: now.instant) ? [statsFact(at: now)] : []
+    mutating func statsChanged(at now: Timestamp, _ effects: inout Effects) {
+        if let stats = takeStats(at: now) { effects.publish(stats) }
+    }
+
+    /// Returns changed statistics; nil while they wait.
+    mutating func takeStats(at now: Timestamp) -> Publication? {
+        statsThrottle.admits(at: now.instant) ? statsFact(at: now) : nil
     }
 
     /// Handles elapsed time.
-    mutating func deadlineReached(at now: Timestamp) -> [Publication] {
-        var publications: [Publication] = []
-        if link.deadlineReached(at: now) { publications.append(connectionFact(at: now)) }
-        if link.endGrace(at: now.instant) { publications.append(availabilityFact) }
-        if radios?.isDue(at: now.instant) == true { publications += radiosFact }
-        if statsThrottle.isDue(at: now.instant) { publications.append(statsFact(at: now)) }
+    mutating func deadlineReached(at now: Timestamp, _ effects: inout Effects) {
+        if link.deadlineReached(at: now) { effects.publish(connectionFact(at: now)) }
+        if link.endGrace(at: now.instant) { effects.publish(availabilityFact) }
+        if radios?.isDue(at: now.instant) == true { effects.publish(radiosFact) }
+        if statsThrottle.isDue(at: now.instant) { effects.publish(statsFact(at: now)) }
         if batteryThrottle.isDue(at: now.instant) { storeBattery() }
         if let offAt = gearLED.offAt, offAt <= now.instant { gearLED.turnOff() }
         if let offAt = tagLED.offAt, offAt <= now.instant {
             tagLED.turnOff()
-            publications.append(ledFact)
+            effects.publish(ledFact)
         }
-        return publications + featureFactsDue(at: now)
+        featuresDue(at: now, &effects)
     }
 
     /// Handles the end of the bridge.
-    mutating func stop(at now: Timestamp) -> [Publication] {
-        let slide = slideInterrupted(at: now)
+    mutating func stop(at now: Timestamp, _ effects: inout Effects) {
+        slideInterrupted(at: now, &effects)
         link.stop(at: now)
-        let forecast = loadChanged(at: now)
+        motionStopped(&effects)
+        effects.publish(availabilityFact)
+        effects.publish(connectionFact(at: now))
+        loadChanged(at: now, &effects)
         storeBattery()
-        return slide + motionStopped() + [availabilityFact, connectionFact(at: now)] + forecast
     }
 
-    /// Returns the actions that follow from a changed intent: connect or disconnect, publish, and store.
-    mutating func settle(at now: Timestamp) -> [BridgeAction] {
+    /// Does what follows from a changed intent: connects or disconnects, publishes, and stores.
+    mutating func settle(at now: Timestamp, _ effects: inout Effects) {
         let settlement = link.settle(at: now)
-        var actions: [BridgeAction] = []
         if let isToConnect = settlement.isToConnect {
-            actions.append(isToConnect ? .connect(handle) : .disconnect(handle))
+            effects.add(isToConnect ? .connect(handle) : .disconnect(handle))
         }
-        if settlement.isDisconnected {
-            actions += [.publish(availabilityFact), .publish(connectionFact(at: now))]
-        } else if settlement.isHoldChanged {
-            actions.append(.publish(connectionFact(at: now)))
-        }
-        if settlement.isAvailabilityChanged { actions.append(.publish(availabilityFact)) }
-        if let record = store() { actions.append(record) }
-        return actions
+        if settlement.isDisconnected { effects.publish(availabilityFact) }
+        if settlement.isDisconnected || settlement.isHoldChanged { effects.publish(connectionFact(at: now)) }
+        if settlement.isAvailabilityChanged { effects.publish(availabilityFact) }
+        store(&effects)
     }
 }
 

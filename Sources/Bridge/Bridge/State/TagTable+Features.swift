@@ -5,8 +5,10 @@ import Time
 
 extension TagTable {
     /// Sends commands whose results are ignored.
-    mutating func perform(_ commands: [TagCommand], on position: Int) -> [BridgeAction] {
-        commands.map { .perform($0, on: self[position].handle, token: newToken()) }
+    mutating func perform(_ commands: [TagCommand], on position: Int, _ effects: inout Effects) {
+        for command in commands {
+            effects.add(.perform(command, on: self[position].handle, token: newToken()))
+        }
     }
 
     /// Does what has become due for the features of a tag.
@@ -15,18 +17,19 @@ extension TagTable {
     ///   - position: the index of the tag.
     ///   - motionIdle: after which time an unused motion module is deactivated.
     ///   - now: the current time.
-    /// - Returns: the actions.
-    mutating func featuresDue(of position: Int, motionIdle: Duration, at now: Timestamp) -> [BridgeAction] {
-        guard !self[position].rareFacts.isEmpty else { return [] }
-        let motion = motion(of: position, idle: motionIdle, at: now) { motion, tag in
-            motion.deadline.map { $0 <= now.instant } ?? false ? motion.deadlineReached(in: tag) : []
+    ///   - effects: gets the actions.
+    mutating func featuresDue(of position: Int, motionIdle: Duration, at now: Timestamp, _ effects: inout Effects) {
+        guard !self[position].rareFacts.isEmpty else { return }
+        motion(of: position, idle: motionIdle, at: now, &effects) { motion, tag, effects in
+            if let deadline = motion.deadline, deadline <= now.instant { motion.deadlineReached(in: tag, &effects) }
         }
-        let slide = self[position].slideDue(at: now)
-        return motion + publish(slide.publications) + (slide.ends ? endSlide(of: position) : [])
+        if self[position].slideDue(at: now, &effects) { endSlide(of: position, &effects) }
     }
 
     /// Ends the touch mode `slide`.
-    mutating func endSlide(of position: Int) -> [BridgeAction] { perform([.setTouchMode(.gesture)], on: position) }
+    mutating func endSlide(of position: Int, _ effects: inout Effects) {
+        perform([.setTouchMode(.gesture)], on: position, &effects)
+    }
 
     /// Sets and reads again what lost responses have left unknown.
     ///
@@ -34,30 +37,30 @@ extension TagTable {
     ///   - position: the index of the tag.
     ///   - isBusy: whether the tag executes commands.
     ///   - now: the current time.
-    /// - Returns: the actions.
-    mutating func unconfirmedDue(of position: Int, isBusy: Bool, at now: Timestamp) -> [BridgeAction] {
-        guard !self[position].rareFacts.isEmpty else { return [] }
-        return self[position].unconfirmedDue(isBusy: isBusy, at: now).map { errand in
+    ///   - effects: gets the actions.
+    mutating func unconfirmedDue(of position: Int, isBusy: Bool, at now: Timestamp, _ effects: inout Effects) {
+        guard !self[position].rareFacts.isEmpty else { return }
+        for errand in self[position].unconfirmedDue(isBusy: isBusy, at: now) {
             let token = newToken()
             self[position].unconfirmed.sent(errand, token)
-            return .perform(errand.command, on: self[position].handle, token: token)
+            effects.add(.perform(errand.command, on: self[position].handle, token: token))
         }
     }
 
     /// Handles the end of a command of the bridge's own.
     mutating func errandEnded(
         _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, of position: Int, motionIdle: Duration,
-        at now: Timestamp
-    ) -> [BridgeAction] {
-        guard !self[position].rareFacts.isEmpty else { return [] }
+        at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard !self[position].rareFacts.isEmpty else { return }
         if self[position].rareFacts[0].unconfirmed.contains(token) {
-            return publish(self[position].unconfirmedEnded(token, result, at: now))
+            return self[position].unconfirmedEnded(token, result, at: now, &effects)
         }
-        guard let errand = self[position].rareFacts.first?.motion?.errands[token] else { return [] }
+        guard let errand = self[position].rareFacts.first?.motion?.errands[token] else { return }
         self[position].motion.errands[token] = nil
         var text = ""
         if case .failure(let error) = result { text = CommandFailure(error, tag: self[position], at: now).text }
-        return motion(of: position, idle: motionIdle, at: now) { $0.ended(errand, result, text, in: $1) }
+        motion(of: position, idle: motionIdle, at: now, &effects) { $0.ended(errand, result, text, in: $1, &$2) }
     }
 
     /// Passes an event to the motion sensor of a tag, if it was ever used.
@@ -66,24 +69,26 @@ extension TagTable {
     ///   - position: the index of the tag.
     ///   - idle: after which time an unused module is deactivated.
     ///   - now: the current time.
+    ///   - effects: gets its effects as actions.
     ///   - event: the event.
-    /// - Returns: its effects as actions.
     mutating func motion(
-        of position: Int, idle: Duration, at now: Timestamp,
-        _ event: (inout MotionState, MotionState.Conditions) -> [MotionState.Effect]
-    ) -> [BridgeAction] {
-        guard self[position].rareFacts.first?.motion != nil else { return [] }
+        of position: Int, idle: Duration, at now: Timestamp, _ effects: inout Effects,
+        _ event: (inout MotionState, MotionState.Conditions, inout [MotionState.Effect]) -> Void
+    ) {
+        guard self[position].rareFacts.first?.motion != nil else { return }
         let conditions = MotionState.Conditions(isConnected: self[position].isConnected, idle: idle, now: now)
-        return event(&self[position].motion, conditions).flatMap { effect -> [BridgeAction] in
+        var decided: [MotionState.Effect] = []
+        event(&self[position].motion, conditions, &decided)
+        for effect in decided {
             switch effect {
-            case .publishState: return publish(self[position].motionPublications)
+            case .publishState: effects.publish(self[position].motionPublications)
             case .publishSamples(let payload):
-                return publish([.stream(self[position].topics[MotionDataDocument.topic], payload: payload)])
+                effects.publish(.stream(self[position].topics[MotionDataDocument.topic], payload: payload))
             case .send(let errand):
                 let token = newToken()
                 self[position].motion.errands[token] = errand
-                return [.perform(errand.command, on: self[position].handle, token: token)]
-            case .file(let action): return [.motionFile(action, of: self[position].entry.id)]
+                effects.add(.perform(errand.command, on: self[position].handle, token: token))
+            case .file(let action): effects.add(.motionFile(action, of: self[position].entry.id))
             }
         }
     }
@@ -92,11 +97,13 @@ extension TagTable {
 extension FindTable {
     /// Lets a tag blink, whose first round has begun.
     mutating func start(
-        _ position: Int, of tags: inout TagTable, for duration: Duration, at now: Instant
-    ) -> [BridgeAction] {
+        _ position: Int, of tags: inout TagTable, for duration: Duration, at now: Instant, _ effects: inout Effects
+    ) {
         start(tags[position].entry.id, for: duration, at: now)
-        let facts = publish(tags[position].findChanged(isOn: true)) + [tags[position].store()].compactMap(\.self)
-        return facts + tags.perform(tags[position].commandsToFindGear(for: min(duration, Self.round)), on: position)
+        tags[position].findChanged(isOn: true, &effects)
+        tags[position].store(&effects)
+        let gear = tags[position].commandsToFindGear(for: min(duration, Self.round))
+        tags.perform(gear, on: position, &effects)
     }
 
     /// Ends the blinking of a tag.
@@ -106,31 +113,27 @@ extension FindTable {
     ///   - tags: the tags.
     ///   - isHalting: whether to switch the lights off: they are on.
     ///   - isStarting: whether the command to blink was sent just now, and no fact says so yet.
-    /// - Returns: the actions.
+    ///   - effects: gets the actions.
     mutating func end(
-        _ position: Int, of tags: inout TagTable, isHalting: Bool, isStarting: Bool = false
-    ) -> [BridgeAction] {
+        _ position: Int, of tags: inout TagTable, isHalting: Bool, isStarting: Bool = false, _ effects: inout Effects
+    ) {
         let end = end(tags[position].entry.id)
-        guard end != nil || isStarting else { return [] }
-        let commands = isHalting ? tags[position].commandsToEndFinding : []
-        return tags.perform(commands, on: position)
-            + publish(tags[position].findChanged(isOn: false, endingAt: isHalting ? nil : end))
+        guard end != nil || isStarting else { return }
+        if isHalting { tags.perform(tags[position].commandsToEndFinding, on: position, &effects) }
+        tags[position].findChanged(isOn: false, endingAt: isHalting ? nil : end, &effects)
     }
 
     /// Continues or ends the blinking of tags.
-    mutating func deadlineReached(_ tags: inout TagTable, at now: Instant) -> [BridgeAction] {
-        guard !isEmpty else { return [] }
+    mutating func deadlineReached(_ tags: inout TagTable, at now: Instant, _ effects: inout Effects) {
+        guard !isEmpty else { return }
         let (rounds, ended) = takeDue(at: now)
-        var actions: [BridgeAction] = []
         for round in rounds {
             guard let position = tags.position(of: round.tag) else { continue }
             let light = TagCommand.playLEDPattern(.finding(for: round.duration), on: .tag)
             let gear = tags[position].commandsToFindGear(for: round.duration)
-            actions += tags.perform([light] + gear, on: position) + publish(tags[position].findContinues())
+            tags.perform([light] + gear, on: position, &effects)
+            tags[position].findContinues(&effects)
         }
-        for position in ended.compactMap(tags.position) {
-            actions += publish(tags[position].findEnded(at: now))
-        }
-        return actions
+        for position in ended.compactMap(tags.position) { tags[position].findEnded(at: now, &effects) }
     }
 }

@@ -111,7 +111,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         guard let position = position(of: handle) else { return nil }
         let wasHolding = tags[position].isHoldingStats
         let (sequence, topic) = tags[position].countGesture(name, at: now)
-        let stats = tags[position].statsChanged(at: now)
+        let stats = tags[position].takeStats(at: now)
         let isDeadlineChanged = tags[position].isHoldingStats != wasHolding
         if isDeadlineChanged { deadlines.set(tags[position].nextDeadline(), of: position) }
         return GestureCount(
@@ -126,8 +126,8 @@ struct TagTable: RandomAccessCollection, Sendable {
         let topic: String
         /// The gesture's sequence number.
         let sequence: UInt64
-        /// The statistics, if they are to be published now.
-        let stats: [Publication]
+        /// The statistics; nil while they wait.
+        let stats: Publication?
         /// Whether the tag's deadline has changed.
         let isDeadlineChanged: Bool
     }

@@ -36,31 +36,35 @@ struct TrafficRecorder: Sendable {
     }
 
     /// Begins a recording.
-    mutating func begin(_ tag: TagID, _ handle: TagHandle?, for duration: Duration, at now: Timestamp) -> [BridgeAction]
-    {
+    mutating func begin(
+        _ tag: TagID, _ handle: TagHandle?, for duration: Duration, at now: Timestamp, _ effects: inout Effects
+    ) {
         recording = Recording(tag: tag, startedAt: now.instant, until: now + duration)
-        return [.recordTraffic(of: handle)]
+        effects.add(.recordTraffic(of: handle))
     }
 
     /// Publishes an event of a tag if it is being recorded, and ends the recording at its maximum size.
-    mutating func record(_ event: TrafficRecord.Event, of tag: TagID?, at now: Timestamp) -> [BridgeAction] {
-        guard let tag, recording?.tag == tag, !isFull, let document = document(of: event, at: now) else { return [] }
-        return publish([.stream(topic, document)]) + (isFull ? end(.size, at: now) : [])
+    mutating func record(
+        _ event: TrafficRecord.Event, of tag: TagID?, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let tag, recording?.tag == tag, !isFull, let document = document(of: event, at: now) else { return }
+        effects.publish(.stream(topic, document))
+        if isFull { end(.size, at: now, &effects) }
     }
 
     /// Ends the recording, if there is one.
-    mutating func end(_ reason: End, at now: Timestamp) -> [BridgeAction] {
+    mutating func end(_ reason: End, at now: Timestamp, _ effects: inout Effects) {
         defer { recording = nil }
-        guard let document = document(of: .end(reason: reason.rawValue), at: now) else { return [] }
-        let publication = Publication(
-            topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: .seconds(60)))
-        return [.recordTraffic(of: nil)] + publish([publication])
+        guard let document = document(of: .end(reason: reason.rawValue), at: now) else { return }
+        effects.add(.recordTraffic(of: nil))
+        effects.publish(
+            Publication(topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: .seconds(60))))
     }
 
     /// Ends the recording once its duration has passed.
-    mutating func deadlineReached(at now: Timestamp) -> [BridgeAction] {
-        guard let until = recording?.until, until.instant <= now.instant else { return [] }
-        return end(.duration, at: now)
+    mutating func deadlineReached(at now: Timestamp, _ effects: inout Effects) {
+        guard let until = recording?.until, until.instant <= now.instant else { return }
+        end(.duration, at: now, &effects)
     }
 
     /// Whether the recording has its maximum size.

@@ -218,16 +218,15 @@ extension TagMirror {
         return unconfirmed.takeDue(isConnected: isConnected, isBusy: isBusy, at: now.instant)
     }
 
-    /// Handles the end of an errand.
-    ///
-    /// - Returns: the facts that it has confirmed.
+    /// Handles the end of an errand, and publishes the facts that it has confirmed.
     mutating func unconfirmedEnded(
-        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, at now: Timestamp
-    ) -> [Publication] {
+        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
         let response = try? result.get()
         switch (unconfirmed.ended(token, isSuccess: response != nil, at: now.instant), response) {
         case (.light(let light, let sentAt), _):
-            return lightChanged { led in
+            lightChanged(&effects) { led in
                 if let (state, _) = light.pattern, case .playLEDPattern(let pattern, _) = light.command(at: sentAt),
                     !pattern.haltsAll
                 {
@@ -236,10 +235,10 @@ extension TagMirror {
                     led.turnOff()
                 }
             }
-        case (.name, .name(let name?)): return sighted(TagSighting(name: name), at: now)
+        case (.name, .name(let name?)): sighted(TagSighting(name: name), at: now, &effects)
         case (.modules, .modules(let modules)):
-            return TagRequestOutcome(.modules(modules), aboutModulesOf: &self, at: now).publications
-        default: return []
+            _ = TagRequestOutcome(.modules(modules), aboutModulesOf: &self, at: now, &effects)
+        default: break
         }
     }
 }

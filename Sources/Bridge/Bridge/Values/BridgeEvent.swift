@@ -2,7 +2,7 @@ public import GATTRecording
 public import JacquardProtocol
 public import MQTTTypes
 
-/// An event that the driver reports to ``BridgeState/handle(_:at:)``.
+/// An event that the driver reports to ``BridgeState/handle(_:at:_:)``.
 public enum BridgeEvent: Equatable, Sendable {
     // MARK: The bridge
 

@@ -45,6 +45,8 @@ final class BridgeService {
     var tap: TrafficTap?
     var reconnects = -1
     private var isActing = false
+    /// The memory of the last event's actions.
+    private var unused = Effects()
     /// Actions that result from an action.
     private var waitingActions: [BridgeAction] = []
     private var hasWaitingActions = false
@@ -203,16 +205,20 @@ final class BridgeService {
     /// Passes an event to the bridge and performs the resulting actions.
     func handle(_ event: BridgeEvent) {
         let now = Timestamp.now
-        let (due, deadline) = Self.pass(event, to: &bridge, at: now)
-        bridgeDeadline = deadline
+        var effects = Effects()
+        // Uses the memory of the last event again.
+        swap(&effects, &unused)
+        bridgeDeadline = Self.pass(event, to: &bridge, at: now, &effects)
         // Actions that result from an action are performed after the waiting ones, because their event came later.
         guard !isActing else {
-            waitingActions += due
+            waitingActions += effects.actions
             hasWaitingActions = true
             return
         }
         isActing = true
-        for action in due { perform(action, at: now) }
+        for action in effects.actions { perform(action, at: now) }
+        effects.removeAll()
+        swap(&effects, &unused)
         while hasWaitingActions {
             let waiting = waitingActions
             (waitingActions, hasWaitingActions) = ([], false)
@@ -223,11 +229,13 @@ final class BridgeService {
     }
 
     /// One access to the bridge, which is checked at run time.
+    ///
+    /// - Returns: the bridge's deadline.
     private static func pass(
-        _ event: BridgeEvent, to bridge: inout BridgeState, at now: Timestamp
-    ) -> (actions: [BridgeAction], deadline: Instant?) {
-        let actions = bridge.handle(event, at: now)
-        return (actions, bridge.deadline)
+        _ event: BridgeEvent, to bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
+    ) -> Instant? {
+        bridge.handle(event, at: now, &effects)
+        return bridge.deadline
     }
 
     /// Gives unused memory back to the system after a pause: in a series of bursts it would be allocated again. While

@@ -37,12 +37,20 @@ private struct Watch {
     private mutating func changed() -> [String] {
         let ring = online.sorted().prefix(FleetWatch.ringSize)
         let online = online
-        return words(machine.ringChanged(to: Array(ring), isOnline: { online.contains($0) }, at: now))
+        return words { $0.ringChanged(to: Array(ring), isOnline: { online.contains($0) }, at: $1, &$2) }
     }
 
     @discardableResult
     mutating func beat(_ name: ExactText, _ payload: String = "1") -> [String] {
-        words(machine.received(beatOf: name, Array(payload.utf8), isOnline: online.contains(name), at: now))
+        let isOnline = online.contains(name)
+        return words { $0.received(beatOf: name, Array(payload.utf8), isOnline: isOnline, at: $1, &$2) }
+    }
+
+    /// Returns the number of effects at this time.
+    mutating func beat() -> Int {
+        var effects: [FleetWatch.Effect] = []
+        machine.deadlineReached(at: now, &effects)
+        return effects.count
     }
 
     /// Lets time pass. Each bridge sends a beat every ten seconds.
@@ -57,13 +65,16 @@ private struct Watch {
                 for name in names { lines += beat(name) }
                 nextBeats += .seconds(10)
             }
-            if deadline <= now { lines += words(machine.deadlineReached(at: now)) }
+            if deadline <= now { lines += words { $0.deadlineReached(at: $1, &$2) } }
         }
         return lines.filter { $0 != "beat" }
     }
 
-    private mutating func words(_ effects: [FleetWatch.Effect]) -> [String] {
-        effects.flatMap { effect -> [String] in
+    /// Passes an event to the machine.
+    private mutating func words(_ event: (inout FleetWatch, Instant, inout [FleetWatch.Effect]) -> Void) -> [String] {
+        var effects: [FleetWatch.Effect] = []
+        event(&machine, now, &effects)
+        return effects.flatMap { effect -> [String] in
             switch effect {
             case .beat(let number): ["beat"] + (isEchoing ? beat("attic", "\(number)") : [])
             case .subscribe(let names): ["subscribe " + names.map(\.text).joined(separator: " ")]
@@ -84,13 +95,14 @@ struct FleetWatchTests {
         watch.machine.brokerConnected(at: watch.now)
         for _ in 0..<3 {
             watch.now = watch.machine.deadline ?? watch.now
-            #expect(watch.machine.deadlineReached(at: watch.now).count == 1)
+            #expect(watch.beat() == 1)
         }
         #expect(watch.now == Scene.beginning.instant + .seconds(21))
-        #expect(watch.machine.deadlineReached(at: watch.now) == [])
+        #expect(watch.beat() == 0)
         watch.machine.brokerDisconnected(at: watch.now)
         #expect(watch.machine.deadline == nil)
-        #expect(watch.machine.deadlineReached(at: watch.now + .seconds(100)) == [])
+        watch.now += .seconds(100)
+        #expect(watch.beat() == 0)
     }
 
     @Test("subscribes to the beats of the ring, and to changes only")

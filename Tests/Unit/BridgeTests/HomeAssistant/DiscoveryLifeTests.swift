@@ -139,7 +139,7 @@ struct DiscoveryLifeTests {
     func withdrawal(form: HomeAssistantConfiguration.Form) {
         let scene = Scene.announced(form)
         let announced = scene.announcements.map(\.topic).filter { $0.contains("jacquard_tag_003R") }
-        let withdrawn = scene.state.discoveryWithdrawal(of: scene.state.tags[0])
+        let withdrawn = Effects.collected { scene.state.withdraw(scene.state.tags[0], &$0) }.publications
         #expect(withdrawn.map(\.topic) == announced)
         #expect(withdrawn.allSatisfy { $0.payload.isEmpty && $0.message.isRetained })
     }

@@ -1,0 +1,42 @@
+/// What the bridge has decided, in the order in which the driver performs it.
+///
+/// Who decides something adds it at once, so that the order of the statements is the order of the actions.
+public struct Effects: Sendable {
+    /// The actions, in order.
+    public private(set) var actions: [BridgeAction] = []
+
+    /// Creates a list without actions.
+    public init() {}
+
+    /// Adds an action.
+    mutating func add(_ action: BridgeAction) {
+        actions.append(action)
+    }
+
+    /// Adds a message for the broker.
+    mutating func publish(_ publication: Publication) {
+        actions.append(.publish(publication))
+    }
+
+    /// Adds messages for the broker.
+    mutating func publish(_ publications: [Publication]) {
+        for publication in publications { actions.append(.publish(publication)) }
+    }
+
+    /// Adds what was decided before and follows only now.
+    mutating func append(_ earlier: Effects) {
+        actions += earlier.actions
+    }
+
+    /// Adds facts that are published even if the broker has them.
+    mutating func remind(_ publish: (inout Effects) -> Void) {
+        var facts = Effects()
+        publish(&facts)
+        for case .publish(let fact) in facts.actions { actions.append(.publish(fact.reminder)) }
+    }
+
+    /// Removes the actions and keeps their memory.
+    public mutating func removeAll() {
+        actions.removeAll(keepingCapacity: true)
+    }
+}
