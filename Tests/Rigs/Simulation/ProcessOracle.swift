@@ -34,20 +34,14 @@ final class ProcessOracle {
     /// The tags that were removed from the configuration: gestures until the end of their links are not published.
     private var removed: Set<String> = []
 
-    /// A tag was removed from the bridge, or is added again: its gestures go on to be numbered, and its statistics begin again. A tag that
-    /// was paired by request stays while it is not listed.
+    /// A tag was removed from the bridge, or is added again: its statistics go on. A tag that was paired by request stays while it is not
+    /// listed.
     func listChanged(_ tag: String, isRemoved: Bool) {
         if isRemoved { removed.insert(tag) } else { removed.remove(tag) }
-        expiredBefore[tag, default: 0] += expired.removeValue(forKey: tag) ?? 0
     }
 
-    /// The number of counted gestures without a publication, of each tag, in its present statistics.
+    /// The number of counted gestures without a publication, of each tag.
     private var expired: [String: Int64] = [:]
-    /// The same in earlier statistics.
-    private var expiredBefore: [String: Int64] = [:]
-
-    /// The number of counted gestures without a publication of a tag.
-    private func counted(_ tag: String) -> Int64 { expired[tag, default: 0] + expiredBefore[tag, default: 0] }
 
     func published(statistics message: MQTTMessage) {
         guard let number = JSONValue(parsing: message.payload)?["expired"]?.integer else { return }
@@ -94,7 +88,7 @@ final class ProcessOracle {
             guard !unnumbered.contains(tag) else { continue }
             let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0)
             guard missing > 0 else { continue }
-            let counted = counted(tag)
+            let counted = expired[tag, default: 0]
             if missing > counted {
                 world.fail("\(missing) gestures of \(tag) are missing at \(bridge), and \(counted) are counted")
             }
@@ -106,7 +100,7 @@ final class ProcessOracle {
     func stopped() {
         guard world.options.bridges == 1 else { return }
         for tag in passed.keys.sorted() where !unnumbered.contains(tag) {
-            let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0) - Int(counted(tag))
+            let missing = (passed[tag]?.count ?? 0) - (published[tag]?.count ?? 0) - Int(expired[tag, default: 0])
             if missing > 0 { world.fail("\(missing) gestures of \(tag) are missing after a stop of \(bridge)") }
         }
     }

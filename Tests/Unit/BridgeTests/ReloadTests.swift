@@ -59,6 +59,27 @@ struct ReloadTests {
         #expect(scene.handle(.tagRemoved(.tag003R)) == [])
     }
 
+    @Test("a tag that is added again goes on with its light and its statistics; another tag of its name only with those")
+    func goesOn() {
+        for (serial, isOn) in [("003R", true), ("004R", false)] {
+            let scene = Scene.connected()
+            scene.report(.gesture(.brushIn))
+            scene.send("tag/003R/led/set", #"{"color":"red","duration_ms":60000}"#)
+            scene.answer()
+            scene.handle(.tagRemoved(.tag003R))
+            scene.handle(.messagesLost(Outbox.Losses(events: ["jacquard/tag/003R/gesture": 1])))
+            scene.wait(.seconds(2))
+            let lines = scene.handle(.tagAdded(TagEntry(id: .tag003R, serial: serial)))
+            let stats = lines.first { $0.hasPrefix("jacquard/tag/003R/stats ") }
+            #expect(stats?.contains(#""expired":1"#) == true)
+            #expect(stats?.contains(#""last_seq":1"#) == true)
+            let light = lines.first { $0.hasPrefix("jacquard/tag/003R/led ") }
+            #expect(light?.contains(#""state":"ON""#) == isOn)
+            let off = scene.wait(.seconds(60)).first { $0.hasPrefix("jacquard/tag/003R/led ") }
+            #expect(off?.contains(#""state":"OFF""#) == (isOn ? true : nil))
+        }
+    }
+
     @Test("a removed tag that is listed again at once keeps its topics")
     func again() {
         let scene = Scene.connected()

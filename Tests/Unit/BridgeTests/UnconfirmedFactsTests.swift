@@ -135,6 +135,42 @@ struct UnconfirmedFactsTests {
         #expect(scene.performed.filter { $0 == .readName }.count == 2)
     }
 
+    @Test("is read: the name stays while the tag advertises the former one, until the end of the link")
+    func nameBeforeItIsAdvertised() {
+        let scene = Scene.connected()
+        let old = BridgeEvent.sighting(.tag003R, TagSighting(name: "Old"))
+        scene.handle(old)
+        scene.send("tag/003R/name/set", "New")
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        scene.answer(.name("New"))
+        for (isConnected, name) in [(true, "New"), (false, "Old")] {
+            if !isConnected { scene.disconnect() }
+            scene.handle(old)
+            #expect(Self.text(scene, "info")?.contains(#""tag_name":"\#(name)""#) == true)
+        }
+    }
+
+    @Test("is read: another name is advertised on the next link, or after a command that the tag confirms")
+    func nameOfNextLink() {
+        for isRenamed in [true, false] {
+            let scene = Scene.connected()
+            scene.send("tag/003R/name/set", "New")
+            scene.fail(.timeout)
+            scene.wait(.seconds(1))
+            scene.answer(.name("New"))
+            if isRenamed {
+                scene.send("tag/003R/name/set", "Newer")
+                scene.answer()
+            } else {
+                scene.disconnect()
+                scene.connect()
+            }
+            scene.handle(.sighting(.tag003R, TagSighting(name: "Newest")))
+            #expect(Self.text(scene, "info")?.contains(#""tag_name":"Newest""#) == true)
+        }
+    }
+
     @Test("is read: the modules")
     func modules() {
         let scene = Scene.connected()

@@ -306,6 +306,7 @@ extension BridgeState {
             guard let count = losses.events[tags[index].topics.gesture] else { continue }
             tags[index].gesturesExpired(count, at: now, &effects)
         }
+        tags.countExpiredOfRemoved { losses.events[topics.tag($0).gesture] }
         healthChanged(at: now, &effects)
     }
 

@@ -352,7 +352,7 @@ extension BridgeState {
         if let filter = discovery?.filter(ofTag: entry.id.text) { effects.add(.subscribe([filter])) }
         let scope = rescope([position], at: now)
         effects.append(scope.narrowing)
-        tag.publishAll(at: now, &effects)
+        tags[position].publishAll(at: now, &effects)
         effects.publish(infoFact)
         announce(tag: position, &effects)
         effects.publish(connectedTagsFact)

@@ -347,7 +347,9 @@ extension TagMirror {
         sighting.address = new.address ?? sighting.address
         sighting.adapter = new.adapter ?? sighting.adapter
         sighting.radio = new.radio ?? sighting.radio
-        sighting.name = new.name ?? sighting.name
+        if let name = new.name, !isConnected || rareFacts.first?.unconfirmed.isAdvertisedNameOld != true {
+            sighting.name = name
+        }
         sighting.isPaired = new.isPaired ?? sighting.isPaired
         effects.publish(infoFact)
         if let rssi = new.rssi {

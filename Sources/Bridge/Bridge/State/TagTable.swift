@@ -13,11 +13,19 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var lastHandle = TagHandle.none
     /// The token of the latest command of the bridge's own. ``PendingCommands`` counts from 1.
     private var lastToken: UInt64 = 1 << 63
-    /// The counters of the tags that were removed last. A tag that is added again goes on with them: a subscriber knows a
-    /// gesture by the start of the bridge and its number.
-    private var formerCounters: [(id: TagID, counters: TagCounters)] = []
-    /// The most counters of removed tags.
+    /// What the tags that were removed last go on with when they are added again.
+    private var formerTags: [FormerTag] = []
+    /// The most of them.
     private static let mostFormer = 64
+
+    /// What a removed tag goes on with when it is added again.
+    private struct FormerTag {
+        let entry: TagEntry
+        /// A subscriber knows a gesture by the start of the bridge and its number.
+        var counters: TagCounters
+        /// A pattern of the LED goes on.
+        let light: LEDState
+    }
 
     init(_ tags: [TagMirror]) {
         self.tags = tags
@@ -89,18 +97,29 @@ struct TagTable: RandomAccessCollection, Sendable {
     mutating func append(_ tag: TagMirror) {
         tags.append(tag)
         rebuildIndex()
-        guard let former = formerCounters.firstIndex(where: { $0.id == tag.entry.id }) else { return }
-        tags[tags.count - 1].counters = formerCounters.remove(at: former).counters
+        guard let index = formerTags.firstIndex(where: { $0.entry.id == tag.entry.id }) else { return }
+        let former = formerTags.remove(at: index)
+        self[count - 1].counters = former.counters
+        if former.entry.serial == tag.entry.serial { self[count - 1][led: .tag] = former.light }
     }
 
     mutating func remove(at position: Int) -> TagMirror {
         defer { rebuildIndex() }
         let tag = tags.remove(at: position)
-        if tag.counters.lastSequence > 0 {
-            formerCounters.append((tag.entry.id, tag.counters))
-            if formerCounters.count > Self.mostFormer { formerCounters.removeFirst() }
-        }
+        let former = FormerTag(entry: tag.entry, counters: tag.counters, light: tag[led: .tag])
+        guard former.counters.lastSequence > 0 || former.light.isOn else { return tag }
+        formerTags.append(former)
+        if formerTags.count > Self.mostFormer { formerTags.removeFirst() }
         return tag
+    }
+
+    /// Counts gestures of removed tags that expired while the broker was away.
+    ///
+    /// - Parameter count: returns the number of those of a tag.
+    mutating func countExpiredOfRemoved(_ count: (TagID) -> Int?) {
+        for index in formerTags.indices {
+            formerTags[index].counters.expired += UInt64(clamping: count(formerTags[index].entry.id) ?? 0)
+        }
     }
 
     /// Counts a gesture. The hot path: updates the deadline only if a throttled publication of statistics starts or

@@ -52,6 +52,8 @@ struct UnconfirmedFacts: Sendable {
     /// nil if the state of the LED is known.
     private(set) var light: Light?
     private(set) var isNameUnknown = false
+    /// Whether the tag was renamed and still advertises its old name: it advertises the new one after the end of the link.
+    private(set) var isAdvertisedNameOld = false
     private var areModulesUnknown = false
     private var errands: [UInt64: Errand] = [:]
     private var due: Instant?
@@ -99,7 +101,10 @@ struct UnconfirmedFacts: Sendable {
     }
 
     /// Handles a name that the tag has confirmed.
-    mutating func nameConfirmed() { isNameUnknown = false }
+    mutating func nameConfirmed() { (isNameUnknown, isAdvertisedNameOld) = (false, false) }
+
+    /// Handles a name that the tag has sent, in place of the one that it advertises.
+    mutating func nameRead() { isAdvertisedNameOld = true }
 
     /// Handles a lost response to a change of a module.
     mutating func modulesUnknown(at now: Instant) {
@@ -118,6 +123,7 @@ struct UnconfirmedFacts: Sendable {
     /// Handles a new connection.
     mutating func connected(at now: Instant) {
         errands = [:]
+        isAdvertisedNameOld = false
         pause = Self.firstPause
         due = isEmpty ? nil : now
     }
@@ -235,7 +241,9 @@ extension TagMirror {
                     led.turnOff()
                 }
             }
-        case (.name, .name(let name?)): sighted(TagSighting(name: name), at: now, &effects)
+        case (.name, .name(let name?)):
+            sighted(TagSighting(name: name), at: now, &effects)
+            unconfirmed.nameRead()
         case (.modules, .modules(let modules)):
             _ = TagRequestOutcome(.modules(modules), aboutModulesOf: &self, at: now, &effects)
         default: break
