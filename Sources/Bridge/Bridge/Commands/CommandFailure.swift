@@ -32,7 +32,7 @@ struct CommandFailure: Error, Hashable, Sendable {
     /// A word for the cause; nil if the code says it. Without it the key is omitted.
     let reason: String?
     /// Whether the tag may have executed the command.
-    private(set) var leavesEffectUnknown = false
+    var leavesEffectUnknown = false
 
     init(_ code: Code, _ text: String, hint: String? = nil, isRetryable: Bool? = nil, reason: String? = nil) {
         self.reason = reason
@@ -140,64 +140,6 @@ extension TagEntry {
         CommandFailure(
             .notPermitted, "Tag \(id) is disabled in the configuration",
             hint: "Set the tag's connect to always or on_demand")
-    }
-}
-
-extension CommandFailure {
-    /// Converts the error of a failed tag command.
-    init(_ error: TagCommandError, tag: TagMirror, at now: Timestamp) {
-        switch error {
-        case .invalidParameter:
-            self.init(
-                .invalidArgument,
-                "The tag rejects the value of this command: it is out of the tag's range, too long, or already set")
-        case .gearNotAttached:
-            self.init(
-                .unsupported, "No gear is attached to tag \(tag.entry.id)", hint: "Attach the gear, then try again")
-        case .componentDoesNotSupportPlayLEDPattern:
-            self.init(.unsupported, "The component has no LED", hint: tag.gearHint)
-        case .componentDoesNotSupportPlayHaptic:
-            self.init(.unsupported, "The component has no motor", hint: tag.gearHint)
-        case .componentDoesNotSupportTouchMode:
-            self.init(.unsupported, "The component has no touch sensor", hint: tag.gearHint)
-        case .notConnected:
-            self = tag.offlineFailure(obstacle: nil, at: now)
-        case .timeout:
-            self.init(.timeout, "Tag \(tag.entry.id) did not respond before the timeout; the effect is unknown")
-        case .linkLost:
-            self.init(.linkLost, "The link was lost before the response; the effect is unknown")
-        case .writeFailed(let name, let text):
-            self.init(.linkLost, "The command could not be sent: \(name): \(text)")
-        case .busy(let name, let text):
-            self.init(
-                .busy, "The Bluetooth service was too busy to send the command; nothing was sent: \(name): \(text)")
-        case .status(let status):
-            self.init(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
-        case .moduleMissing(let name):
-            self.init(
-                .unsupported, "Tag \(tag.entry.id) has no module \(name.quoted)", hint: "modules/get lists its modules")
-        case .moduleNotLoaded(let status):
-            self.init(.tagError, "The tag did not load the module: \(status)")
-        case .motionState(let status):
-            self.init(
-                status == .logging || status == .transferring || status == .erasing ? .busy : .tagError,
-                "The state of motion data is \(status)", hint: status.hint)
-        case .malformedResponse:
-            self.init(.tagError, "The tag's response lacks required data")
-        }
-        leavesEffectUnknown = error.leavesEffectUnknown
-    }
-}
-
-extension MotionStatus {
-    /// The remedy; nil if none is known.
-    fileprivate var hint: String? {
-        switch self {
-        case .logging: "Send stop to imu/set"
-        case .lowBattery: "Charge the tag: a recording needs 50 %"
-        case .lowStorage: "Erase sessions: at least 20 % of the memory must be free"
-        default: nil
-        }
     }
 }
 

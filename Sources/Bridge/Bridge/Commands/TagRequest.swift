@@ -141,7 +141,7 @@ extension TagRequest {
 
     func accepted(by tag: inout TagMirror) {}
     func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure {
-        CommandFailure(error, tag: copy tag, at: now)
+        tag.failure(of: error, at: now)
     }
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {}
 

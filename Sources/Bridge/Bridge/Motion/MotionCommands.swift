@@ -211,7 +211,7 @@ struct MotionSet: TagRequest {
     func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure {
         // The tag has no such session.
         if case .erase = work, error == .status(.badParameter), let words { return words.missing }
-        return CommandFailure(error, tag: copy tag, at: now)
+        return tag.failure(of: error, at: now)
     }
 
     /// Opens the file of the session that is to be transferred.

@@ -105,7 +105,8 @@ extension BridgeState {
             }
             guard request.goal == .connected else { return failed(command, .stillConnected, at: now, &effects) }
             tags[position].link.commandExpired()
-            let failure = tags[position].expiredFailure(of: command, obstacle: stack.obstacle, at: now)
+            let failure = tags[position].expiredFailure(
+                after: command.timeToLive, obstacle: stack.obstacle, at: now)
             failed(command, failure, at: now, &effects)
             settle(position, at: now, &effects)
         }

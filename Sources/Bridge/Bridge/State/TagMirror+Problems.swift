@@ -39,6 +39,55 @@ extension TagMirror {
             hint: "Publish connect to the tag's connection/set, or run jacquard2mqtt connection \(entry.id) connect")
     }
 
+    /// Returns the failure of a command that has ended with an error.
+    func failure(of error: TagCommandError, at now: Timestamp) -> CommandFailure {
+        var failure = reason(of: error, at: now)
+        failure.leavesEffectUnknown = error.leavesEffectUnknown
+        return failure
+    }
+
+    private func reason(of error: TagCommandError, at now: Timestamp) -> CommandFailure {
+        switch error {
+        case .invalidParameter:
+            CommandFailure(
+                .invalidArgument,
+                "The tag rejects the value of this command: it is out of the tag's range, too long, or already set")
+        case .gearNotAttached:
+            CommandFailure(
+                .unsupported, "No gear is attached to tag \(entry.id)", hint: "Attach the gear, then try again")
+        case .componentDoesNotSupportPlayLEDPattern:
+            CommandFailure(.unsupported, "The component has no LED", hint: gearHint)
+        case .componentDoesNotSupportPlayHaptic:
+            CommandFailure(.unsupported, "The component has no motor", hint: gearHint)
+        case .componentDoesNotSupportTouchMode:
+            CommandFailure(.unsupported, "The component has no touch sensor", hint: gearHint)
+        case .notConnected:
+            offlineFailure(obstacle: nil, at: now)
+        case .timeout:
+            CommandFailure(.timeout, "Tag \(entry.id) did not respond before the timeout; the effect is unknown")
+        case .linkLost:
+            CommandFailure(.linkLost, "The link was lost before the response; the effect is unknown")
+        case .writeFailed(let name, let text):
+            CommandFailure(.linkLost, "The command could not be sent: \(name): \(text)")
+        case .busy(let name, let text):
+            CommandFailure(
+                .busy, "The Bluetooth service was too busy to send the command; nothing was sent: \(name): \(text)")
+        case .status(let status):
+            CommandFailure(.tagError, "The tag refused: \(status)", isRetryable: status == .busy)
+        case .moduleMissing(let name):
+            CommandFailure(
+                .unsupported, "Tag \(entry.id) has no module \(name.quoted)", hint: "modules/get lists its modules")
+        case .moduleNotLoaded(let status):
+            CommandFailure(.tagError, "The tag did not load the module: \(status)")
+        case .motionState(let status):
+            CommandFailure(
+                status == .logging || status == .transferring || status == .erasing ? .busy : .tagError,
+                "The state of motion data is \(status)", hint: status.hint)
+        case .malformedResponse:
+            CommandFailure(.tagError, "The tag's response lacks required data")
+        }
+    }
+
     /// Points to the capabilities of the attached gear.
     var gearHint: String { "\(topics[.gear]) lists what the attached gear can do" }
 
@@ -63,10 +112,10 @@ extension TagMirror {
 
     /// The command expired while the tag was not connected.
     func expiredFailure(
-        of command: PendingCommand, obstacle: CommandObstacle?, at now: Timestamp
+        after timeToLive: Duration, obstacle: CommandObstacle?, at now: Timestamp
     ) -> CommandFailure {
         if let failure = inUseFailure { return failure }
-        let limit = "within ttl_ms (\(command.timeToLive.milliseconds))"
+        let limit = "within ttl_ms (\(timeToLive.milliseconds))"
         if let obstacle {
             return CommandFailure(
                 .expired, "\(obstacle.text), so tag \(entry.id) did not become reachable \(limit); nothing was sent",
@@ -97,5 +146,17 @@ extension TagMirror {
 
     func lastSeenHint(at now: Timestamp) -> String {
         lastSeen.map { "last seen \($0.ago(at: now))" } ?? "not seen since the bridge started"
+    }
+}
+
+extension MotionStatus {
+    /// The remedy; nil if none is known.
+    fileprivate var hint: String? {
+        switch self {
+        case .logging: "Send stop to imu/set"
+        case .lowBattery: "Charge the tag: a recording needs 50 %"
+        case .lowStorage: "Erase sessions: at least 20 % of the memory must be free"
+        default: nil
+        }
     }
 }

@@ -59,7 +59,7 @@ extension TagTable {
         guard let errand = self[position].rareFacts.first?.motion?.errands[token] else { return }
         self[position].motion.errands[token] = nil
         var text = ""
-        if case .failure(let error) = result { text = CommandFailure(error, tag: self[position], at: now).text }
+        if case .failure(let error) = result { text = self[position].failure(of: error, at: now).text }
         motion(of: position, idle: motionIdle, at: now, &effects) { $0.ended(errand, result, text, in: $1, &$2) }
     }
 
