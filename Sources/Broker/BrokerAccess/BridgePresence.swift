@@ -2,7 +2,7 @@ public import Bridge
 import EventLoop
 import JSON
 import MQTT
-import MQTTTypes
+public import MQTTTypes
 import Time
 
 /// Whether a bridge answers whose last message says `online`.
@@ -47,8 +47,7 @@ extension BrokerSession {
         subscribe(to: [answers] + bridges.flatMap { poll.filters($0, withEcho: isSilent) })
         var tickets: [UInt64: String] = [:]
         for bridge in bridges {
-            let id = poll.id(of: bridge.instance)
-            let document = JSONValue.object(["id": .string(id)]).text
+            let (id, document) = (poll.id(of: bridge.instance), poll.document(for: bridge.instance))
             tickets[publish(bridge.request(PresencePoll.verb), document, correlation: id)] = bridge.instance
         }
         defer { unsubscribe(from: bridges.flatMap { poll.filters($0, withEcho: isSilent) }) }
@@ -68,25 +67,30 @@ extension BrokerSession {
 }
 
 /// Questions to bridges, and what is known about their answers.
-struct PresencePoll {
+public struct PresencePoll: Sendable {
     /// A request that changes nothing and that the bridge answers at once.
-    static let verb = "health"
+    public static let verb = "health"
 
     private let topics: [String: BridgeTopics]
     private let token: String
     private var found: [String: BridgePresence] = [:]
     private var delivered: Set<String> = []
 
+    /// Creates a poll without answers.
+    ///
     /// - Parameters:
     ///   - bridges: the topics of each bridge.
     ///   - token: distinguishes this poll from others.
-    init(_ bridges: [BridgeTopics], token: String) {
+    public init(_ bridges: [BridgeTopics], token: String) {
         topics = Dictionary(bridges.map { ($0.instance, $0) }) { first, _ in first }
         self.token = token
     }
 
     /// The `id` of the request to a bridge.
     func id(of instance: String) -> String { "\(token)-\(instance)" }
+
+    /// The payload of the request to a bridge.
+    public func document(for instance: String) -> String { JSONValue.object(["id": .string(id(of: instance))]).text }
 
     /// The topics on which the answer can arrive, and with an echo that of the request.
     func filters(_ bridge: BridgeTopics, withEcho: Bool) -> [String] {
@@ -97,28 +101,35 @@ struct PresencePoll {
     var isOpen: Bool { found.count < topics.count }
 
     /// The broker has taken the request.
-    mutating func taken(_ instance: String) { delivered.insert(instance) }
+    public mutating func taken(_ instance: String) { delivered.insert(instance) }
 
     /// The broker has refused the request.
-    mutating func refused(_ instance: String) { found[instance] = .unknown }
+    public mutating func refused(_ instance: String) { found[instance] = .unknown }
+
+    /// The bridge has published a message. It is there, whether it answers or not.
+    public mutating func heard(_ instance: String) { if topics[instance] != nil { found[instance] = .answers } }
 
     /// Takes an answer, or the request itself.
-    mutating func received(_ message: MQTTMessage) {
-        guard !message.isRetained else { return }
+    ///
+    /// - Returns: whether the message belongs to this poll.
+    @discardableResult
+    public mutating func received(_ message: MQTTMessage) -> Bool {
+        guard !message.isRetained else { return false }
         let id = JSONValue(payload: message.payload)["id"]?.string
         let correlation = message.correlationData.map { String(decoding: $0, as: UTF8.self) }
         guard let topics = topics.values.first(where: { [id, correlation].contains(self.id(of: $0.instance)) }) else {
-            return
+            return false
         }
         if message.topic == topics.request(Self.verb) {
             delivered.insert(topics.instance)
         } else {
             found[topics.instance] = .answers
         }
+        return true
     }
 
     /// The result.
-    var result: [String: BridgePresence] {
+    public var result: [String: BridgePresence] {
         topics.mapValues { found[$0.instance] ?? (delivered.contains($0.instance) ? .silent : .unknown) }
     }
 }

@@ -1,4 +1,5 @@
 import Bridge
+import BrokerAccess
 import HTTPServer
 import PasswordHash
 import Time
@@ -95,6 +96,8 @@ extension PageServer {
         case nil:
             return .respond(
                 .error(404, "unknown_bridge", "There is no such bridge; there is \(names.isEmpty ? "none" : names)."))
+        case "online" where mirror.isSilent(name):
+            return .respond(Self.unavailable("The bridge \(name) is \(SilentBridge.state)."))
         case "online": return .metrics(bridge: name, reading.format, of: owner)
         default: return .respond(Self.unavailable("The bridge \(name) is offline."))
         }

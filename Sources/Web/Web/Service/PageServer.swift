@@ -95,6 +95,7 @@ struct PageServer {
     var verified = VerifiedPasswords()
     var scrapes: MetricsScrapes
     var mirror: TopicMirror
+    var presence: PresenceCheck
     var history = History()
     /// Whether the broker is connected, since when, and when it was last heard.
     private(set) var broker: (isConnected: Bool, since: Int64, heard: Instant, text: String)
@@ -114,6 +115,7 @@ struct PageServer {
         self.hasMetrics = hasMetrics
         scrapes = MetricsScrapes(boot: boot)
         mirror = TopicMirror(base: base, boot: boot)
+        presence = PresenceCheck(base: base, boot: boot)
         broker = (false, now.unixMilliseconds, now.instant, "not connected yet")
     }
 
@@ -368,7 +370,7 @@ struct PageServer {
     ///
     /// - Returns: the event for browsers.
     mutating func brokerChanged(isConnected: Bool, _ text: String, at now: Moment) -> [UInt8] {
-        if isConnected { mirror.connected() }
+        if isConnected { mirror.connected() } else { presence.disconnected() }
         if broker.isConnected != isConnected { broker.since = now.unixMilliseconds }
         broker.isConnected = isConnected
         broker.text = text
@@ -421,6 +423,31 @@ struct PageServer {
         // It is not known when a stored gesture was made.
         if !isStored || TopicMirror.isFact(rest) { history.received(rest, payload, at: now.unixSeconds) }
         return mirror.received(topic: topic, payload: payload, at: now.unixMilliseconds, isStored: isStored)
+    }
+
+    /// Asks the bridges that are online by a stored message, after the end of the stored messages.
+    mutating func presenceRequests(at now: Instant) -> [PresenceCheck.Request] {
+        presence.storedReceived(mirror.bridges.filter { $0.value == "online" }.map(\.key), at: now)
+    }
+
+    /// Handles a message as a sign of life of its bridge. Only bridges publish below their topics, apart from requests; an empty
+    /// message may clear the topic of a bridge that does not run.
+    ///
+    /// - Returns: the event for browsers if the bridge has not answered before.
+    mutating func bridgeHeard(_ rest: Substring, isEmpty: Bool, isStored: Bool) -> MirrorEvent? {
+        guard rest.hasPrefix("bridge/"), !isEmpty, mirror.isCurrent || !isStored else { return nil }
+        let levels = rest.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard levels.count > 2, levels[2] != "request" else { return nil }
+        let bridge = String(levels[1])
+        if mirror.isOnline(bridge) { presence.heard(bridge) }
+        return mirror.setSilent(false, bridge)
+    }
+
+    /// Ends the wait for the answers of bridges.
+    ///
+    /// - Returns: the events for browsers.
+    mutating func presenceEnded() -> [MirrorEvent] {
+        presence.end().compactMap { mirror.setSilent(true, $0) }
     }
 
     /// Removes the facts that were deleted while the broker was away.

@@ -26,9 +26,12 @@ final class WebService {
     private var lastTicket: UInt64 = 0
     /// The publication whose answer follows the stored messages of the broker; nil after it.
     private var lastStored: UInt64?
+    /// The bridges that are asked whether they are there, by the tickets of the requests.
+    private var asked: [UInt64: String] = [:]
     /// The readers of metrics that wait for a bridge.
     var readers = MetricsReaders()
     private(set) lazy var scraping = LoopTimer { [unowned self] in endScrapes() }
+    private lazy var polling = LoopTimer { [unowned self] in endPolling() }
     private lazy var heartbeat = LoopTimer { [unowned self] in beat() }
     /// Gives the memory of ended connections back to the system.
     private lazy var memory = LoopTimer { ProcessMemory.release() }
@@ -102,6 +105,7 @@ final class WebService {
         heartbeat.disarm()
         cleaning.disarm()
         scraping.disarm()
+        polling.disarm()
         memory.disarm()
         client.onEvent = nil
         await client.stop(within: .seconds(1))
@@ -273,10 +277,12 @@ final class WebService {
 
     private func handle(_ event: MQTTEvent) {
         switch event {
-        case .connected:
+        case .connected(let session):
             touchTags = []
+            asked = [:]
+            page.presence.connected(hasEcho: session.version != .v5)
             client.subscribe(
-                to: page.mirror.filters.compactMap { filter in
+                to: (page.mirror.filters + page.presence.filters).compactMap { filter in
                     (try? MQTTTopicFilter(filter)).map { ($0, MQTTQoS.atMostOnce) }
                 })
             broadcast(page.brokerChanged(isConnected: true, "connected", at: .now))
@@ -285,14 +291,18 @@ final class WebService {
             cleaning.arm(after: Self.staleTime)
         case .disconnected(let error, _):
             cleaning.disarm()
+            polling.disarm()
             lastStored = nil
             page.brokerHeard(at: client.lastHeard)
             broadcast(page.brokerChanged(isConnected: false, error.text, at: .now))
         case .message(let message): received(message)
         case .acknowledged(let ticket, _) where ticket == lastStored: storedReceived()
         case .rejected(let ticket, _) where ticket == lastStored: storedReceived()
-        case .acknowledged, .subscriptionGranted: break
-        case .rejected(_, let error): log.warning("the broker rejects a command", [(.error, error.description)])
+        case .acknowledged(let ticket, _): asked.removeValue(forKey: ticket).map { page.presence.taken($0) }
+        case .subscriptionGranted: break
+        case .rejected(let ticket, let error):
+            if let bridge = asked.removeValue(forKey: ticket) { return page.presence.refused(bridge) }
+            log.warning("the broker rejects a command", [(.error, error.description)])
         case .subscriptionRefused(let filter, _):
             log.warning("the broker refuses a subscription", [(.topic, filter.description)])
         }
@@ -301,10 +311,15 @@ final class WebService {
     private func received(_ message: MQTTMessage) {
         guard let rest = TopicPattern.rest(of: message.topic, below: page.mirror.base) else { return }
         if let tag = Self.touchTag(rest) { return receivedTouch(message, of: tag) }
-        // Not for browsers: with one query a second it would replace the newest events.
-        if let bridge = PageServer.metricsBridge(rest) { return receivedMetrics(message.payload, of: bridge) }
-        let event = page.received(
-            rest, topic: message.topic, payload: message.payload, isStored: message.isRetained, at: .now)
+        if let bridge = PageServer.metricsBridge(rest) {
+            // Not for browsers: with one query a second it would replace the newest events.
+            receivedMetrics(message.payload, of: bridge)
+        } else if !page.presence.received(message, below: rest) {
+            let event = page.received(
+                rest, topic: message.topic, payload: message.payload, isStored: message.isRetained, at: .now)
+            if let event { broadcast(event) }
+        }
+        let event = page.bridgeHeard(rest, isEmpty: message.payload.isEmpty, isStored: message.isRetained)
         if let event { broadcast(event) }
     }
 
@@ -318,6 +333,14 @@ final class WebService {
     private func storedReceived() {
         lastStored = nil
         if let ready = page.storedReceived() { broadcast(ready) }
+        for request in page.presenceRequests(at: .now) {
+            if publish(request.topic, request.payload) == nil { asked[lastTicket] = request.bridge }
+        }
+        polling.arm(at: page.presence.deadline)
+    }
+
+    private func endPolling() {
+        for event in page.presenceEnded() { broadcast(event) }
     }
 
     private func removeStale() {

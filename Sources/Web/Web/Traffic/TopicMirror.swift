@@ -1,4 +1,5 @@
 import Bridge
+import BrokerAccess
 import JSON
 
 /// A message as browsers receive it.
@@ -11,8 +12,11 @@ struct MirroredMessage: Hashable, Sendable {
     var received: Int64?
     /// Of the state of a bridge: when the bridge was last away.
     var absence: BridgeAbsence?
+    /// Of the state of a bridge: whether it is online by its last message and does not answer.
+    var isSilent = false
 
-    /// `{"payload":"...","retained":true,"topic":"..."}` on one line, with `received_ms` and `away` if they are known.
+    /// `{"payload":"...","retained":true,"topic":"..."}` on one line, with `received_ms` and `away` if they are known, and `silent`,
+    /// which has the words of such a bridge.
     var json: [UInt8] {
         var document: [String: JSONValue] = [
             "topic": .string(topic), "payload": .string(String(decoding: payload, as: UTF8.self)),
@@ -23,6 +27,11 @@ struct MirroredMessage: Hashable, Sendable {
             document["away"] = [
                 "from_ms": absence.from.map(JSONValue.integer) ?? .null,
                 "to_ms": absence.to.map(JSONValue.integer) ?? .null,
+            ]
+        }
+        if isSilent {
+            document["silent"] = [
+                "state": .string(SilentBridge.state), "remedies": .array(SilentBridge.remedies.map(JSONValue.string)),
             ]
         }
         return JSONText.bytes(of: JSONValue.object(document))
@@ -70,10 +79,12 @@ struct TopicMirror {
     private var gestures: [String: MirrorEvent] = [:]
     /// When bridges were last away, by the topics of their states.
     private var absences: [String: BridgeAbsence] = [:]
+    /// The topics of the states of bridges that are online by their last message and do not answer.
+    private var silent: Set<String> = []
     private(set) var factBytes = 0
     private var connection = 0
     /// Whether the broker has sent all stored messages on the current connection.
-    private var isCurrent = false
+    private(set) var isCurrent = false
     /// Whether the broker has sent all stored messages once. Until then nothing is known about topics that are missing.
     private(set) var isComplete = false
     /// The number of facts that were not stored because of ``mirrorBytes``.
@@ -107,6 +118,26 @@ struct TopicMirror {
             bridges[name] = String(decoding: fact.payload, as: UTF8.self)
         }
     }
+
+    /// Whether a bridge is online by its last message.
+    func isOnline(_ bridge: String) -> Bool { facts[state(of: bridge)].map { Self.isOnline($0.payload) } ?? false }
+
+    /// Whether a bridge is online by its last message and does not answer.
+    func isSilent(_ bridge: String) -> Bool { silent.contains(state(of: bridge)) }
+
+    /// Notes whether a bridge that is online by its last message answers.
+    ///
+    /// - Returns: the event for browsers; nil if nothing has changed, or the bridge is not online by its last message.
+    mutating func setSilent(_ isSilent: Bool, _ bridge: String) -> MirrorEvent? {
+        let topic = state(of: bridge)
+        guard silent.contains(topic) != isSilent, isOnline(bridge), let fact = facts[topic] else { return nil }
+        if isSilent { silent.insert(topic) } else { silent.remove(topic) }
+        return append(message(topic, fact))
+    }
+
+    private func state(of bridge: String) -> String { "\(base)/bridge/\(bridge)/state" }
+
+    private static func isOnline(_ state: [UInt8]) -> Bool { state == Array("online".utf8) }
 
     /// Whether the broker keeps messages of a topic. With MQTT 3.1.1 the flag of a received message is no
     /// evidence.
@@ -170,9 +201,10 @@ struct TopicMirror {
 
     /// Handles another state of a bridge, at a time that may not be known.
     private mutating func stateChanged(_ topic: String, _ payload: [UInt8], isFirst: Bool, at time: Int64?) {
+        silent.remove(topic)
         if payload.isEmpty {
             absences[topic] = nil
-        } else if payload != Array("online".utf8) {
+        } else if !Self.isOnline(payload) {
             absences[topic] = BridgeAbsence(from: time)
         } else if !isFirst {
             absences[topic]?.to = time
@@ -242,6 +274,7 @@ struct TopicMirror {
         return stale.map { topic in
             if let fact = facts.removeValue(forKey: topic) { factBytes -= Self.size(topic, fact.payload) }
             absences[topic] = nil
+            silent.remove(topic)
             return append(MirroredMessage(topic: topic, payload: [], isRetained: true))
         }
     }
@@ -263,12 +296,17 @@ struct TopicMirror {
         }
         for topic in topics[(next ?? 0)...] where isWanted(topic) {
             guard let fact = facts[topic] else { continue }
-            part.append(
-                MirroredMessage(topic: topic, payload: fact.payload, isRetained: true, absence: absences[topic]))
+            part.append(message(topic, fact))
             bytes += fact.payload.count
             if part.count == StreamBeginning.factsPerPart || bytes > StreamBeginning.bytesPerPart { break }
         }
         return part
+    }
+
+    private func message(_ topic: String, _ fact: Fact) -> MirroredMessage {
+        MirroredMessage(
+            topic: topic, payload: fact.payload, isRetained: true, absence: absences[topic],
+            isSilent: silent.contains(topic))
     }
 
     /// The stored events without facts, oldest first: the history of a page that has just been opened. It begins with the newest
