@@ -6,6 +6,7 @@ import json
 import re
 import time
 
+from ports import take_port
 from programs import wait_for
 from stage import Client, Stream, all_online, require
 from truth import other_tab, tab
@@ -124,6 +125,49 @@ def removed_bridge(run):
     page.wait_for_script(CARD + " === ''", "the end of the tag")
 
 
+def silent_bridge(run):
+    """A bridge that ended while the broker was away is not online by its stored message: each page says so, until it publishes again."""
+    stage, browser, port = run.stage, run.driver.browser(), take_port()
+    words = "online by its last message, does not answer"
+    stage.publish("jacquard/bridge/gone/state", "online", retain=True)
+    publish(stage, "gone1", info={"name": "gone1", "bridge": "gone"}, availability="online", connection={"state": "connected"})
+    page = stage.start_web("metrics: true\n", port)
+    client = Client(port)
+
+    def shows(address, *texts):
+        run.show(address, browser)
+        for text in texts:
+            browser.wait_for(text)
+
+    try:
+        browser.open(stage.link(page))
+        browser.wait_for("gone " + words)
+        browser.wait_for_script("return document.title.includes('1 offline')", "the tag in the title")
+        require("attic ok" in browser.text(), "the other bridge: %s" % browser.text())
+        browser.wait_for_script(CARD + ".includes('bridge %s')" % words, "the tag's card")
+        browser.wait_for("The bridge gone is %s: its tag cannot be reached." % words)
+        browser.click_text("What to do")
+        restart, clear = "Start it again: sudo systemctl restart jacquard2mqtt", "If it will not be started again: jacquard2mqtt clear"
+        shows("examine/gone", "The bridge gone is %s." % words, restart, clear)
+        shows("why/gone1", "Why is gone1 offline?", "Bridge: gone is %s." % words, restart)
+        shows("fleet", words, "0 of 1 connected")
+        status, _, body = client.request("GET", "/metrics?bridge=gone")
+        require(status == 503 and words in body.decode(), "metrics: %s %s" % (status, body))
+        # From the server, as another browser gets it.
+        browser.run("location.reload()")
+        browser.wait_for("gone " + words)
+        stage.publish("jacquard/bridge/gone/event", '{"type":"scan","text":"alive"}')
+        browser.wait_for("gone online")
+        shows("tags", "attic ok")
+        browser.wait_for_script(CARD + ".includes('connected')", "the tag is connected")
+        require(words not in browser.text(), "still silent: %s" % browser.text())
+    finally:
+        browser.close()
+        page.stop()
+        stage.publish("jacquard/bridge/gone/state", "", retain=True)
+        publish(stage, "gone1", info=None, availability=None, connection=None)
+
+
 def bridge_clock(run):
     """Of a bridge whose clock is an hour fast or slow, a gesture is as old as the server knows; what may be old is never fresh."""
     page, stage = run.page, run.stage
@@ -224,4 +268,4 @@ def gaps(run):
         require(result == [case[2], case[3]], "%s: %s" % (case, result))
 
 
-CASES = [forgotten_tag, many_events, removed_bridge, bridge_clock, restarted_bridge, gaps]
+CASES = [forgotten_tag, many_events, removed_bridge, silent_bridge, bridge_clock, restarted_bridge, gaps]

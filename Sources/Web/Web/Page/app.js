@@ -2,7 +2,7 @@
 
 import {Connection} from "./connection.js";
 import {make, setText, button, replace, resultLine, attempt} from "./elements.js";
-import {Model} from "./model.js";
+import {isOnline, Model, offlineText} from "./model.js";
 import {tagsPage} from "./tags.js";
 import {tagPage} from "./tag.js";
 import {pairPage} from "./pair.js";
@@ -98,7 +98,7 @@ function drawHeader() {
   const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, ...states] : [];
   if (low > 0 && !stale) parts.push(`${low} battery low`);
   const bridges = stale ? [] : [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
-    .map(([name, bridge]) => `${name} ${bridge.state === "online" ? bridge.health?.status ?? "online" : "offline"}`);
+    .map(([name, bridge]) => `${name} ${isOnline(bridge) ? bridge.health?.status ?? "online" : offlineText(bridge)}`);
   const shownBridges = bridges.slice(0, 4);
   replace(document.getElementById("totals"), JSON.stringify([parts, shownBridges]), () => [
     ...listed(parts), ...(parts.length > 0 && shownBridges.length > 0 ? [" \u2013 "] : []), ...listed(shownBridges)]);

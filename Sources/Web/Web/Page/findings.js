@@ -3,7 +3,7 @@
 //
 // A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
 
-import {adapterName, age, connectsOnDemand, isWrong, sentenceEnd, span, stateText, words} from "./model.js";
+import {adapterName, age, connectsOnDemand, isOnline, isWrong, offlineText, sentenceEnd, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
@@ -20,12 +20,12 @@ export function diagnosis(id, {server, broker, tag, bridge, isReady}, {report = 
   const name = tag?.info?.bridge;
   const isReached = server.connected && broker.connected;
   if (isReached && !isReady) return {heading: `Why is ${id} offline?`, conclusion: "", remedies: [], list: [], others: []};
-  const isAsked = isReached && tag && bridge?.state === "online" && report;
-  const works = isReached && bridge?.state === "online" && tag?.availability === "online";
+  const isAsked = isReached && tag && isOnline(bridge) && report;
+  const works = isReached && isOnline(bridge) && tag?.availability === "online";
   const {list, others} = isAsked ? ofReport(report, works) : {list: ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now), others: []};
   const broken = isAsked ? list.find(each => each.name === report.broken) : list.find(each => each.verdict === "failed");
   return {
-    heading: heading(id, tag, bridge?.state !== "offline", isReached && !(name && bridge?.state === undefined)), conclusion: conclusion(tag, broken),
+    heading: heading(id, tag, bridge?.state !== "offline" && !bridge?.silence, isReached && !(name && bridge?.state === undefined)), conclusion: conclusion(tag, broken),
     remedies: broken?.remedies ?? [], list: list.map(each => each === broken ? {...each, remedies: []} : each), others,
   };
 }
@@ -40,6 +40,11 @@ export function bridgeDiagnosis(name, report) {
     remedies: bad[0]?.remedies ?? [], list: [...bad, ...notes].map(each => each === bad[0] ? {...each, remedies: []} : each),
     others: [["Ok", titles("ok")], ["Not checked", titles("skipped")]].filter(([, titles]) => titles.length > 0),
   };
+}
+
+// How to start a bridge that is not online.
+export function startRemedies(bridge) {
+  return bridge.silence?.remedies ?? ["On its host: sudo systemctl start jacquard2mqtt"];
 }
 
 function titled(checks) {
@@ -111,9 +116,9 @@ function ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, no
     const remedy = `Start ${name} on its host, or pair the tag with another bridge.`;
     return [...list, finding("bridge", "bridge", "failed", `${name} is not known to the broker`, remedy), ...skipped("not known without the bridge", 2)];
   }
-  if (bridge.state !== "online") {
-    const rest = skipped("not known while the bridge is offline", 2).map(each => each.name === "received" ? received(tag, false, now) : each);
-    return [...list, finding("bridge", "bridge", "failed", `${name} is offline`, "On its host: sudo systemctl start jacquard2mqtt"), ...rest, ...lastErrorOf(tag, now)];
+  if (!isOnline(bridge)) {
+    const rest = skipped(`not known while the bridge ${bridge.silence ? "does not answer" : "is offline"}`, 2).map(each => each.name === "received" ? received(tag, false, now) : each);
+    return [...list, finding("bridge", "bridge", "failed", `${name} is ${offlineText(bridge)}`, ...startRemedies(bridge)), ...rest, ...lastErrorOf(tag, now)];
   }
   const problems = (bridge.health?.problems ?? []).map(problem => problem.text ?? words(problem.code));
   const texts = [`${name} is online`, ...(silence ? [silence] : []), ...problems];

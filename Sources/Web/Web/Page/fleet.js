@@ -1,7 +1,7 @@
 // A column per bridge: its health, adapters, tags and links.
 
 import {make, isolated, replace, attempt} from "./elements.js";
-import {adapterName, isWrong, span} from "./model.js";
+import {adapterName, isOnline, isWrong, offlineText, span} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
 
 // The most tags of a bridge that are listed.
@@ -29,9 +29,9 @@ export function fleetPage(root, {model}) {
     const bridge = model.bridges.get(name), now = model.now();
     const health = bridge.health ?? {}, info = bridge.info ?? {};
     const tags = [...model.tags.entries()].filter(([, tag]) => tag.info?.bridge === name).sort(([one], [other]) => (one < other ? -1 : 1));
-    const online = bridge.state === "online";
+    const online = isOnline(bridge);
     return [
-      ["State", [online ? health.status ?? "online" : "offline"]],
+      ["State", [online ? health.status ?? "online" : offlineText(bridge)]],
       ["Problems", problems(health)],
       ["Adapters", (bridge.adapter ?? []).map(adapter => `${adapterName(adapter)} ${String(adapter.state).replaceAll("_", " ")}, ${adapter.connected} connected${adapter.discovering ? ", discovering" : ""}`)],
       ["Version", [[info.version, info.bluez ? `BlueZ ${info.bluez}` : "", info.mqtt ? `MQTT ${info.mqtt}` : ""].filter(Boolean).join(", ")]],

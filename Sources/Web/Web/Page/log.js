@@ -1,7 +1,7 @@
 // Log records of a bridge, on request.
 
 import {make, setText, isolated, button, resultLine, replace, place} from "./elements.js";
-import {clockTime} from "./model.js";
+import {clockTime, offlineText} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error"];
@@ -127,7 +127,7 @@ export function logPage(root, {model, connection}) {
         // A person who opens this page wants to see the log.
         start();
       }
-      if (running && !model.isBridgeOnline(running.name)) end("The bridge is offline and sends no log.");
+      if (running && !model.isBridgeOnline(running.name)) end(`The bridge is ${offlineText(model.bridges.get(running.name))}: it sends no log.`);
       if (running && running.until <= model.now()) end("The five minutes are over. Start the log again to go on.");
       if (!paused && (last !== model.logChanges || wasRunning !== running)) { last = model.logChanges; wasRunning = running; draw(); }
     },

@@ -123,6 +123,7 @@ export class Model {
         for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
         if (message.away) this.absences.set(id, message.away);
         else this.absences.delete(id);
+        this.setFact(this.bridges, id, "silence", message.silent ? message.payload : "", message.silent);
       }
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
@@ -182,14 +183,14 @@ export class Model {
     const bridge = this.bridgeOf(id);
     return this.tags.get(id)?.availability === "online" && !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge);
   }
-  isBridgeOffline(name) { return ![undefined, "online"].includes(this.bridges.get(name)?.state); }
+  isBridgeOffline(name) { return this.bridges.get(name)?.state !== undefined && !this.isBridgeOnline(name); }
   isBridgeUnknown(name) { return Boolean(name) && this.isReady && this.bridges.get(name)?.state === undefined; }
   stateText(id, now) {
     const bridge = this.bridgeOf(id);
-    return this.isBridgeOffline(bridge) ? "bridge offline" : this.isBridgeUnknown(bridge) ? "bridge not known" : stateText(this.tags.get(id), now);
+    return this.isBridgeOffline(bridge) ? `bridge ${offlineText(this.bridges.get(bridge))}` : this.isBridgeUnknown(bridge) ? "bridge not known" : stateText(this.tags.get(id), now);
   }
   bridgeOf(id) { return this.tags.get(id)?.info?.bridge ?? null; }
-  isBridgeOnline(name) { return this.bridges.get(name)?.state === "online"; }
+  isBridgeOnline(name) { return isOnline(this.bridges.get(name)); }
   onlineBridges() { return [...this.bridges.keys()].filter(name => this.isBridgeOnline(name)).sort(); }
   removalsOf(id) { return this.removals.get(id) ?? 0; }
   tagName(id) { return this.tags.get(id)?.info?.name ?? ""; }
@@ -197,11 +198,12 @@ export class Model {
   // What keeps all tags of a bridge from working: {text, bridge}.
   notices() {
     if (!this.isReady) return [];
-    return [...this.bridges].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([name, {state, adapter}]) => {
+    return [...this.bridges].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([name, bridge]) => {
       const count = [...this.tags.values()].filter(tag => tag.info?.bridge === name).length;
       const tags = count === 1 ? "its tag" : `its ${count} tags`;
       if (count === 0) return [];
-      if (this.isBridgeOffline(name)) return [{bridge: name, text: `The bridge ${name} is offline: ${tags} cannot be reached.`}];
+      if (this.isBridgeOffline(name)) return [{bridge: name, text: `The bridge ${name} is ${offlineText(bridge)}: ${tags} cannot be reached.`}];
+      const {state, adapter} = bridge;
       if (state !== "online" || !adapter || adapter.some(each => each.state === "powered_on")) return [];
       const cause = adapter.length === 0 ? "has no Bluetooth adapter" : "has its Bluetooth off";
       return [{bridge: name, text: `The bridge ${name} ${cause}: ${tags} cannot be reached.`}];
@@ -214,6 +216,17 @@ export class Model {
     const low = ids.filter(id => isLow(this.tags.get(id).battery)).length;
     return {tags: ids.length, online, offline: ids.length - online, low};
   }
+}
+
+// Whether a bridge is online. One that is online by its last message only, and does not answer, has a silence: {state, remedies} in the
+// server's words.
+export function isOnline(bridge) {
+  return bridge?.state === "online" && !bridge.silence;
+}
+
+// The state of a bridge that is not online, in words.
+export function offlineText(bridge) {
+  return bridge?.silence?.state ?? "offline";
 }
 
 function parse(payload) {

@@ -1,6 +1,7 @@
 // All tags: up to eight as cards, more in a table.
 
 import {make, attempt, replace} from "./elements.js";
+import {offlineText} from "./model.js";
 import {tagCards} from "./cards.js";
 import {tagTable} from "./table.js";
 
@@ -41,9 +42,12 @@ export function tagsPage(root, context) {
 export function bridgeHelp(model) {
   if (!model.isReady || model.onlineBridges().length > 0) return [];
   const names = [...model.bridges].filter(([, bridge]) => bridge.state !== undefined).map(([name]) => name).sort();
+  const isSilent = names.some(name => model.bridges.get(name).silence);
   const text = names.length === 0 ? "No bridge has connected to this broker. Start one on a host with Bluetooth:"
-    : names.length === 1 ? `The bridge ${names[0]} is offline. Start it on its host:` : `The bridges ${names.join(", ")} are offline. Start one on its host:`;
-  return [text, "sudo systemctl start jacquard2mqtt"];
+    : names.length === 1 ? `The bridge ${names[0]} is ${offlineText(model.bridges.get(names[0]))}. Start it on its host:`
+    : `The bridges ${names.join(", ")} ${isSilent ? "do not answer" : "are offline"}. Start one on its host:`;
+  // A bridge that does not answer may be running.
+  return [text, `sudo systemctl ${isSilent ? "restart" : "start"} jacquard2mqtt`];
 }
 
 export function helpLine([text, command]) {

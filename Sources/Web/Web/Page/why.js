@@ -1,8 +1,8 @@
 // Why a tag is offline: the cause and its remedy in one sentence, then the links from the broker to the tag. The same of a bridge.
 
 import {make, setText, isolated, replace, button, resultLine} from "./elements.js";
-import {bridgeDiagnosis, diagnosis} from "./findings.js";
-import {age, localTimes, sentenceEnd} from "./model.js";
+import {bridgeDiagnosis, diagnosis, startRemedies} from "./findings.js";
+import {age, localTimes, offlineText, sentenceEnd} from "./model.js";
 
 // How long an answer of the bridge is shown before it is asked again, in milliseconds.
 const validity = 10000;
@@ -26,7 +26,7 @@ export function whyPage(root, {model, connection}, id) {
   // The facts that make an older answer worthless.
   function key() {
     const tag = model.tags.get(id), bridge = model.bridges.get(model.bridgeOf(id));
-    return JSON.stringify([model.isServerHeard(), model.broker.connected, model.bridgeOf(id), bridge?.state, bridge?.adapter?.map?.(adapter => adapter.state),
+    return JSON.stringify([model.isServerHeard(), model.broker.connected, model.bridgeOf(id), bridge?.state, bridge?.silence, bridge?.adapter?.map?.(adapter => adapter.state),
       tag?.availability, tag?.connection?.state, tag?.connection?.error?.code]);
   }
 
@@ -100,9 +100,9 @@ function adviceOf(text, isMain, connection, serial = "") {
   }
   const [, id] = /^jacquard2mqtt why (\S+)$/.exec(text) ?? [];
   if (id) return [id === "ID" ? make("a", {href: "#tags"}, "Show all tags") : make("a", {href: `#why/${encodeURIComponent(id)}`}, `Why is ${id} offline?`)];
-  const [, place, command] = /^(On [^:]*: )?((?:sudo|bluetoothctl|systemctl|jacquard2mqtt|rfkill|journalctl) .*)$/.exec(text) ?? [];
+  const [, place, command] = /^(On [^:]*: |[^:]*: (?=[^,;]*$))?((?:sudo|bluetoothctl|systemctl|jacquard2mqtt|rfkill|journalctl) .*)$/.exec(text) ?? [];
   if (!command) {
-    const sentence = sentenceEnd(`${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`);
+    const sentence = sentenceEnd(capitalized(text));
     const parts = mayPair ? /^(.*?)\b(pair)\b(.*)$/i.exec(sentence) : null;
     return [make("bdi", {}, ...(parts ? [parts[1], pairLink(serial, parts[2]), parts[3]] : [sentence]))];
   }
@@ -111,7 +111,11 @@ function adviceOf(text, isMain, connection, serial = "") {
     try { await navigator.clipboard.writeText(command); setText(copy, "Copied"); } catch { getSelection().selectAllChildren(code); }
   }, {"aria-label": `Copy ${command}`});
   const code = make("code", {}, command);
-  return isMain ? [place ?? "On the bridge's host: ", code, " ", copy] : [isolated(text)];
+  return isMain ? [place ? capitalized(place) : "On the bridge's host: ", code, " ", copy] : [isolated(place ? capitalized(text) : text)];
+}
+
+function capitalized(text) {
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
 }
 
 // A bridge examines itself.
@@ -143,8 +147,8 @@ export function examinePage(root, {model, connection}, name) {
     if (isOnline && isOnline !== wasOnline && may && model.isCurrent()) { wasOnline = true; ask(); }
     if (!isOnline && model.isReady) {
       wasOnline = false;
-      const known = model.bridges.has(name);
-      shown = {conclusion: known ? `The bridge ${name} is offline.` : `There is no bridge ${name}.`, remedies: known ? ["On its host: sudo systemctl start jacquard2mqtt"] : [], list: [], others: []};
+      const bridge = model.bridges.get(name);
+      shown = {conclusion: bridge ? `The bridge ${name} is ${offlineText(bridge)}.` : `There is no bridge ${name}.`, remedies: bridge ? startRemedies(bridge) : [], list: [], others: []};
     }
     again.hidden = !may || !isOnline;
     again.disabled = isAsking;
