@@ -52,6 +52,33 @@ struct TwinTagTests {
         }
     }
 
+    @Test("or with one id by a reload are the same problem, which another reload ends")
+    func oneIDByReload() async throws {
+        let (taken, solved) = ("  - serial: 0001\n    id: \"0002\"", "  - serial: 0001\n    id: sleeve")
+        try await inWorld(WorldPlan(tags: 2, options: ["--pairing"], tagList: "")) { world in
+            try await world.succeeds(World.bridge + "/request/pair", "0002")
+            try await until("the paired tag is connected") { world.isConnected("0002") }
+            try await world.succeeds("jacquard/tag/0002/modules/get", "")
+            try await until("its modules") { world.observer.latest("jacquard/tag/0002/modules")?.isEmpty == false }
+            for _ in 1...2 {
+                try await world.reload(WorldPlan(tagList: taken))
+                try await until("the problem of the paired one") { world.problems == ["id_taken"] }
+                try await until("the configured one has the id") {
+                    world.observer.document("jacquard/tag/0002/info")["serial"] as? String == "0001"
+                }
+                try await until("no modules of the paired one") {
+                    world.observer.latest("jacquard/tag/0002/modules") == ""
+                }
+                try await world.reload(WorldPlan(tagList: solved))
+                try await until("no problem") { world.problems.isEmpty }
+                try await until("the paired one has its id again, and is connected") {
+                    world.observer.document("jacquard/tag/0002/info")["serial"] as? String == "0002"
+                        && world.isConnected("0002")
+                }
+            }
+        }
+    }
+
     @Test("with separate entries are two tags, each with its own commands and events")
     func apart() async throws {
         let list = ["left", "right"].enumerated().map { index, id in

@@ -214,6 +214,17 @@ struct HealthTests {
         #expect(health(reloaded).contains("that of the tag with the serial 003R"))
     }
 
+    @Test("an id that another tag had before keeps none of that one's topics")
+    func reassignedID() {
+        let scene = Scene(earlier: EarlierRuns(reassignedIDs: [.tag003R]))
+        let lines = scene.handle(.started)
+        for topic in ["modules", "imu", "imu/sessions", "battery/level", "presence", "find"] {
+            #expect(lines.contains("jacquard/tag/003R/\(topic) "))
+        }
+        #expect(!lines.contains("jacquard/tag/003R/info "))
+        #expect(!Scene().handle(.started).contains("jacquard/tag/003R/modules "))
+    }
+
     @Test("files that cannot be written and a duplicate serial are a problem each, in the order of their begin")
     func codes() {
         let scene = Scene()

@@ -125,6 +125,36 @@ struct PairTests {
         #expect(scene.state.tags.count == 1)
     }
 
+    @Test("fails if a reload has given the tag's id to another tag meanwhile, which keeps its own facts")
+    func idTakenMeanwhile() {
+        let scene = scene()
+        scene.send(topic, "0001")
+        _ = scene.takeActions()
+        let token = scene.tokens.last ?? 0
+        scene.handle(.tagAdded(TagEntry(id: .known("0001"), serial: "0009")))
+        scene.handle(.requestEnded(token: token, .success(.paired(address: "F0", name: nil))))
+        #expect(scene.lastError?.text == #""serial" is "0001", which is the id of another tag"#)
+        #expect(scene.state.tags.map(\.sighting.address) == [nil, nil])
+        #expect(scene.takeActions().last == .removeTag(2))
+        #expect(scene.state.pairing.state == .failed)
+    }
+
+    @Test("adds the tag once if a reload has listed it with another id meanwhile")
+    func listedMeanwhile() {
+        let scene = scene()
+        scene.send(topic, "0001")
+        let token = scene.tokens.last ?? 0
+        var configuration = scene.state.configuration
+        let entry = TagEntry(id: .known("sleeve"), serial: "0001")
+        configuration.tags.append(entry)
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        scene.handle(.tagAdded(entry))
+        scene.handle(.requestEnded(token: token, .success(.paired(address: "F0", name: nil))))
+        #expect(scene.results.last?.status == "ok")
+        #expect(scene.state.knownTags.map(\.entry.id.text) == ["003R", "sleeve"])
+        #expect(scene.state.tags.map(\.sighting.address) == [nil, "F0"])
+    }
+
     @Test("of a tag that has lost its bond connects it again")
     func lostBond() {
         let scene = scene()

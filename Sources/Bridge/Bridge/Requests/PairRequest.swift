@@ -9,6 +9,7 @@ struct PairRequest: BridgeRequest {
     static let name = "pair"
     static let keys = ["serial", "timeout_s", "radio", "check"]
 
+    private let serial: TagID
     private let entry: TagEntry
     private let seconds: Int
     private let radio: String?
@@ -26,7 +27,8 @@ struct PairRequest: BridgeRequest {
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try CommandArguments(payload, word: "serial")
         let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
-        guard let serial = id else { throw Self.missingSerial(bridge.seen.serials) }
+        guard let id else { throw Self.missingSerial(bridge.seen.serials) }
+        serial = id
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         radio = try arguments.radio(of: bridge.configuration.radios)
         isCheck = try arguments.flag("check") ?? false
@@ -82,6 +84,9 @@ struct PairRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         guard case .paired(let address, let name) = response else { return .failed(.neverEnded) }
         let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
+        // A reload may have changed the tag's id, or may have given it to another tag.
+        let entry: TagEntry
+        do throws(CommandFailure) { entry = try Self.entry(serial, in: bridge) } catch { return .failed(error) }
         if !isCheck { bridge.paired(entry, sighting, at: now, &effects) }
         return .done(CommandData(PairedDocument(entry, sighting)))
     }

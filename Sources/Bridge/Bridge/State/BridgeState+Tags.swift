@@ -184,8 +184,18 @@ extension BridgeState {
         publishBridge(at: now, &effects)
         publishFacts(of: first, at: now, &effects)
         // Otherwise they are cleared after the announcement without their entities.
-        let left = discovery == nil ? tags.flatMap(\.leftTopics) : []
+        let left = (discovery == nil ? tags.flatMap(\.leftTopics) : []) + topicsOfFormerOwners(at: now)
         effects.publish(left.map { .noFact($0) })
+    }
+
+    /// The topics of ids that other tags had in an earlier run, without those that the tags have facts for.
+    private func topicsOfFormerOwners(at now: Timestamp) -> [String] {
+        tags.filter { former.reassignedIDs.contains($0.entry.id) }.flatMap { tag in
+            var facts = Effects()
+            tag.publishAll(at: now, &facts)
+            let used = Set(facts.actions.compactMap { if case .publish(let fact) = $0 { fact.topic } else { nil } })
+            return (tag.topics.retained + tag.topics.ofFeatures).filter { !used.contains($0) }
+        }
     }
 
     /// Connects or disconnects all tags as Bluetooth allows.

@@ -1,6 +1,6 @@
 public import HomeAssistant
 import JSON
-import JacquardProtocol
+public import JacquardProtocol
 import Time
 
 /// A former instance name of this bridge, with its starts.
@@ -96,15 +96,17 @@ public struct EarlierRuns: Hashable, Sendable {
     public var areTagsKnown: Bool
     /// The damage of that list; nil if there was none.
     public var damage: DamagedState?
+    /// The ids that other tags had in an earlier run.
+    public var reassignedIDs: Set<TagID>
 
     /// Creates a description of earlier runs; by default there were none.
     public init(
         instances: [FormerInstance] = [], boots: [String] = [], places: [PublishedPlace] = [],
-        areTagsKnown: Bool = true,
-        damage: DamagedState? = nil
+        areTagsKnown: Bool = true, damage: DamagedState? = nil, reassignedIDs: Set<TagID> = []
     ) {
         self.instances = instances
         (self.boots, self.places) = (boots, places)
+        self.reassignedIDs = reassignedIDs
         self.areTagsKnown = areTagsKnown
         self.damage = damage
     }
@@ -141,6 +143,8 @@ struct FormerTopics: Sendable {
     private let instance: ExactText
     private var former: [ExactText: [String]]
     private let areTagsKnown: Bool
+    /// The ids that other tags had in an earlier run.
+    let reassignedIDs: Set<TagID>
     private var collectsUntil: Instant?
     /// Whether the `info` topics of all tags are subscribed to.
     private var readsTags = false
@@ -156,7 +160,7 @@ struct FormerTopics: Sendable {
 
     init(instance: String, base: String, _ runs: EarlierRuns) {
         self.instance = ExactText(instance)
-        areTagsKnown = runs.areTagsKnown
+        (areTagsKnown, reassignedIDs) = (runs.areTagsKnown, runs.reassignedIDs)
         former = Dictionary(runs.instances.map { (ExactText($0.name), $0.boots) }) { first, _ in first }
         former[self.instance] = nil
         var others: Set<PublishedPlace> = []

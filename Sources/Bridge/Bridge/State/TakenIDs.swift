@@ -37,8 +37,8 @@ extension Cause {
             .idTaken, .bridge,
             "The tag with the serial \(serial) has no topics: its id \(id) is that of the tag with the serial \(owner)",
             remedies: [
-                "List both in the configuration, each with an id of its own, then restart the bridge",
-                "jacquard2mqtt forget \(id)",
+                "List both in the configuration, each with an id of its own, then reload the bridge",
+                "To forget the tag with the serial \(serial), give the other one an id of its own before",
             ])
     }
 }

@@ -25,6 +25,9 @@ extension BridgeService {
         runs.published(at: PublishedPlace(configuration.bridgeConfiguration), isTakenBack: isConnected)
         handle(.configurationChanged(configuration.bridgeConfiguration, isBrokerConnected: isConnected))
         for change in changes where !change.isDeparture { await make(change, from: old) }
+        // The bridge reports a paired tag whose id another one has now.
+        let ids = Set(configuration.tags.map(\.id))
+        for tag in paired where ids.contains(tag.id) { handle(.tagAdded(tag.entry, record: nil)) }
         return changes.count
     }
 

@@ -105,7 +105,7 @@ final class BridgeService {
             configuration: configuration.bridgeConfiguration, records: records,
             earlier: EarlierRuns(
                 instances: former, boots: runs.boots, places: runs.formerPlaces, areTagsKnown: store.isComplete,
-                damage: store.damage),
+                damage: store.damage, reassignedIDs: configuration.reassignedIDs(in: store.tags)),
             boot: boot, startedAt: .now)
         self.machine = machine
         central = machine.makeCentral(configuration, runs.proxyBonds, log.labelled("bluez"))

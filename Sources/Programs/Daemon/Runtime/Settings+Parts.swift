@@ -60,6 +60,11 @@ extension Settings {
         let paired = StoredTag.paired(among: stored.values).filter { !listed.contains($0.key) }
         return (stored.values.filter { listed.contains($0.key) } + paired).sorted { $0.key < $1.key }.map(\.record)
     }
+
+    /// The ids of listed tags that other tags had before.
+    func reassignedIDs(in stored: [StoredTag.Key: StoredTag]) -> Set<TagID> {
+        Set(tags.filter { tag in stored.keys.contains { $0.id == tag.id && $0.serial != tag.serial } }.map(\.id))
+    }
 }
 
 extension Settings.HomeAssistant {
