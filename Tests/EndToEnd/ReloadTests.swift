@@ -146,6 +146,32 @@ struct ReloadTests {
         }
     }
 
+    @Test("gives each command one final result, at the broker that it came from")
+    func results() async throws {
+        try await inWorld(WorldPlan(tagList: Self.tag(1) + Self.tag(2))) { world in
+            try await world.connected()
+            let other = try await PrivateBroker()
+            let observer = try await Observer(port: other.port)
+            let (led, pair) = ("jacquard/tag/0002/led/result", World.bridge + "/response/pair")
+            try world.observer.publish("jacquard/tag/0002/led/set", #"{"state":"ON","id":"waiting"}"#)
+            try world.observer.publish(World.bridge + "/request/pair", #"{"serial":"0003","timeout_s":3,"id":"sent"}"#)
+            try await until("both are accepted") {
+                world.observer.latest(led) != nil && world.observer.latest(pair) != nil
+            }
+            try await world.reload(WorldPlan(tagList: Self.tag(1) + Self.tag(2)).configuration(port: other.port))
+            for (topic, code) in [(led, "tag_offline"), (pair, "link_lost")] {
+                try await until("the result on \(topic)") { world.finals(topic).count == 1 }
+                #expect(World.code(of: world.finals(topic)[0]) == code)
+            }
+            try await until("the pairing has ended") {
+                observer.document(World.bridge + "/pairing")["state"] as? String == "failed"
+            }
+            #expect(world.finals(led).count == 1 && world.finals(pair).count == 1)
+            #expect(observer.payloads(of: led).isEmpty && observer.payloads(of: pair).isEmpty)
+            await observer.stop()
+        }
+    }
+
     @Test("changes the log level, and logs what applies at the next start")
     func level() async throws {
         try await inWorld { world in

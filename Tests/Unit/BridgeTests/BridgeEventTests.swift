@@ -22,7 +22,7 @@ struct BridgeEventTests {
         .advertisement(TagAdvertisement(address: "F0:01", serial: "003R", name: nil, rssi: -60)),
         .duplicateSerial("003R", addresses: ["F0:01", "F0:02"]), .pairing(.tag003R, .pairing),
         .bluetooth(.poweredOff), .adapters([]), .bluezVersion("5.66"), .scanEnded, .brokerHasNoSession,
-        .brokerConnected,
+        .leavingBroker, .brokerConnected,
         .brokerProtocol(5), .message(MQTTMessage(topic: "jacquard/tag/003R/led/set", payload: Array("on".utf8))),
         .subscriptionRefused(filter: "jacquard/tag/+/+/set"), .messageRefused(topic: "t", reason: "not_authorized"),
         .messagesLost(.init(results: 1)),

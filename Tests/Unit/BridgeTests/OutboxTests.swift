@@ -57,6 +57,26 @@ struct OutboxTests {
         #expect(answers == expected)
     }
 
+    @Test("sends what is queued to a broker that the bridge leaves, and nothing of it to the next one")
+    func left() {
+        var outbox = connected(window: 2)
+        for publication in [result("1"), event("2"), result("3"), event("4")] {
+            _ = outbox.submit(publication, at: start)
+        }
+        #expect(outbox.left(at: start).map(\.line) == ["gesture 4", "result 3"])
+        #expect(outbox.connected(at: start).isEmpty)
+    }
+
+    @Test("without a connection, loses the results for a broker that the bridge leaves, and keeps the events")
+    func leftWithoutConnection() {
+        var outbox = Outbox()
+        _ = outbox.submit(event("1"), at: start)
+        _ = outbox.submit(result("2"), at: start)
+        #expect(outbox.left(at: start).isEmpty)
+        #expect(outbox.takeLosses().results == 1)
+        #expect(lines(outbox.connected(at: start)) == ["gesture 1"])
+    }
+
     @Test("a fact of another bridge is delivered once, and is not kept for later connections")
     func correction() {
         let correction = Publication(

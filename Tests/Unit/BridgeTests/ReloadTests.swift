@@ -19,6 +19,23 @@ struct ReloadTests {
         return scene.handle(.configurationChanged(configuration, isBrokerConnected: isConnected))
     }
 
+    @Test("to another broker ends the results of all commands: none follows when the tag responds or the bridge stops")
+    func leavingBroker() {
+        let tags = [TagEntry.tag003R, TagEntry(id: .known("0002"), serial: "0002")]
+        let scene = Scene.connected(tags: tags)
+        scene.send("tag/003R/led/set", #"{"state":"ON","id":"sent"}"#)
+        scene.send("tag/0002/led/set", #"{"state":"ON","id":"waiting"}"#)
+        scene.handle(.leavingBroker)
+        #expect(scene.results.map(\.id) == ["waiting", "sent"])
+        #expect(scene.results.map { $0.error?.code } == ["tag_offline", "link_lost"])
+        scene.handle(.leavingBroker)
+        #expect(scene.answer().contains { $0.hasPrefix("jacquard/tag/003R/led ") })
+        scene.connect(.known("0002"))
+        scene.wait(.seconds(90))
+        scene.handle(.stopping)
+        #expect(scene.results.count == 2 && scene.performed.count == 1)
+    }
+
     @Test("gives a tag that is added again another handle, and ignores events of the removed one")
     func handles() {
         let scene = Scene()

@@ -79,6 +79,12 @@ extension CommandFailure {
     /// The bridge stops after the command was sent.
     static let stoppedAfterSending = CommandFailure(
         .linkLost, "The bridge stopped before the response; the effect is unknown")
+    /// The bridge leaves the broker before the command was sent.
+    static let brokerLeftBeforeSending = CommandFailure(
+        .tagOffline, "The bridge goes to another broker; nothing was sent", hint: "Send it again at that broker")
+    /// The bridge leaves the broker after the command was sent.
+    static let brokerLeftAfterSending = CommandFailure(
+        .linkLost, "The bridge went to another broker before the response; the effect is unknown")
     /// The driver did not complete a command.
     static let neverEnded = CommandFailure(
         .internalDefect, "The command was never completed", hint: "Report this with the bridge's log and the command")

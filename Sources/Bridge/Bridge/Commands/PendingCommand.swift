@@ -88,6 +88,8 @@ struct Requester: Equatable, Sendable {
     let trace: UInt64
     /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
+    /// Whether it has no further results: the bridge has left the broker of the command.
+    private var isDone = false
     /// The bridges that have not received this message: they have started since, had no session, or did not know the tag.
     private(set) var unaware: Set<ExactText> = []
     /// The keys that the command does not have, each with a hint. The final result names them.
@@ -134,6 +136,9 @@ struct Requester: Equatable, Sendable {
         if unaware.count < PeerBridges.maxCount { unaware.insert(bridge) }
     }
 
+    /// Ends its results.
+    mutating func endResults() { (isDone, acceptedAt) = (true, nil) }
+
     /// The key of the stored result; nil without a command `id`.
     var key: StoredResults.Key? {
         guard isIDOwn else { return nil }
@@ -149,6 +154,7 @@ extension Requester {
 
     /// Publishes a result: on the result topic and on the response topic.
     func publish(_ payload: [UInt8], _ effects: inout Effects) {
+        guard !isDone else { return }
         // Results of reflexes must not delay commands while the broker is slow.
         let kind: Publication.Kind =
             isReflex ? .event(lifetime: Self.reflexLifetime) : .result(lifetime: Self.lifetime)

@@ -374,6 +374,16 @@ extension PendingCommands {
         return gone
     }
 
+    /// Handles a broker that the bridge leaves: forgets the commands whose results other bridges publish there, and publishes the
+    /// final results of the commands that were sent. They have no other ones at the next broker.
+    mutating func leaveBroker(at now: Timestamp, _ effects: inout Effects) {
+        left = LeftCommands()
+        for index in pending.indices where pending[index].isSent && !pending[index].isReflex {
+            fail(pending[index], .brokerLeftAfterSending, at: now, &effects)
+            for requester in pending[index].requesters.indices { pending[index].requesters[requester].endResults() }
+        }
+    }
+
     /// Ends a command whose result another bridge publishes.
     mutating func endedElsewhere(_ command: PendingCommand, _ failure: CommandFailure?, at now: Timestamp) {
         for requester in command.requesters {

@@ -75,6 +75,15 @@ struct Backlog: Sendable {
         replaceMessages((unacknowledged + messages).filter { !$0.isCorrection }, at: now)
     }
 
+    /// Handles a broker that the bridge leaves for another one. With a connection it removes and returns all messages, otherwise it
+    /// drops the results.
+    mutating func left(isConnected: Bool, at now: Instant) -> [Waiting] {
+        let (all, others) = (messages, messages.filter { !$0.isResult })
+        if !isConnected { for result in results.all { drop(result, as: .dropped) } }
+        replaceMessages(isConnected ? [] : others, at: now)
+        return isConnected ? all.filter { !$0.isExpired(at: now) } : []
+    }
+
     /// Handles a new connection: all facts are queued first. Expired messages are dropped now rather than when they are
     /// sent, so that losses are reported without delay.
     mutating func connected(factTopics: [String], at now: Instant) {

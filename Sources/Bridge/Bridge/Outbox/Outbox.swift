@@ -210,6 +210,17 @@ public struct Outbox: Sendable {
         updateIntake()
     }
 
+    /// Handles a broker that the bridge leaves for another one. Unacknowledged messages are not sent again; results are for
+    /// this broker only.
+    ///
+    /// - Returns: the queued messages to pass to the client now; none without a connection, which loses the results.
+    public mutating func left(at now: Instant) -> [Publication] {
+        let messages = backlog.left(isConnected: isConnected, at: now)
+        unacknowledged.replaceAll([])
+        disconnected(at: now)
+        return messages.map { $0.shortened(at: now) }
+    }
+
     /// Returns the destination of an unacknowledged delivery; nil for an unknown ticket.
     ///
     /// - Returns: the topic, and whether it is a response topic chosen by the sender of a command.

@@ -151,6 +151,21 @@ extension BridgeState {
         pendingCommands.fail(command, failure, at: now, &effects)
     }
 
+    /// Publishes the results of the commands that came from a broker that the bridge leaves. Those that wait are rejected; those
+    /// that were sent go on without a further result.
+    mutating func leaveBroker(at now: Timestamp, _ effects: inout Effects) {
+        for token in pendingCommands.pending.filter({ !$0.isSent && !$0.isReflex }).map(\.token) {
+            guard let command = pendingCommands.remove(token) else { continue }
+            if case .bridge(let request) = command.work {
+                refused(command, request, .brokerLeftBeforeSending, at: now, &effects)
+            } else {
+                failed(command, .brokerLeftBeforeSending, at: now, &effects)
+                if let position = command.tag.flatMap(tags.position) { settle(position, at: now, &effects) }
+            }
+        }
+        pendingCommands.leaveBroker(at: now, &effects)
+    }
+
     /// Completes a command to a tag that is removed. Another bridge that has the command continues it.
     mutating func forgotten(_ command: PendingCommand, at now: Timestamp, _ effects: inout Effects) {
         let failure = command.isSent ? CommandFailure.forgottenAfterSending : .forgottenBeforeSending

@@ -230,6 +230,7 @@ extension BridgeState {
         case .bluezVersion(let version): bluezVersionChanged(to: version, &effects)
         case .scanEnded: scanEnded(because: "ended by Bluetooth", at: now, &effects)
         case .brokerHasNoSession: peers.sessionLost(at: now.instant)
+        case .leavingBroker: leaveBroker(at: now, &effects)
         case .brokerConnected:
             brokerChanged(isConnected: true, at: now, &effects)
             brokerConnected(at: now, &effects)

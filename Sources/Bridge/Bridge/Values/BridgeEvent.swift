@@ -79,6 +79,8 @@ public enum BridgeEvent: Equatable, Sendable {
 
     /// The broker has no session of this bridge. Precedes ``brokerConnected``.
     case brokerHasNoSession
+    /// The bridge leaves its broker for another one. Reported before the connection ends.
+    case leavingBroker
     /// The broker is connected and the subscriptions are made.
     case brokerConnected
     /// The connection to the broker has ended, or an attempt to connect has failed.

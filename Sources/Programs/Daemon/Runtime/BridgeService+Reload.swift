@@ -75,9 +75,12 @@ extension BridgeService {
     private func changeBroker(from old: Settings) async {
         reloadLog.notice("the broker is reached in another way")
         let isElsewhere = !old.mqtt.hasSameBroker(as: configuration.mqtt)
+        if isElsewhere { handle(.leavingBroker) }
+        let queued = isElsewhere ? outbox.left(at: .now) : []
+        report(outbox.takeLosses())
         let footprint = bridge.footprint
         // Without a connection, the old broker has already published the will.
-        let isConnected = send(isElsewhere ? footprint.offline : [bridge.will], to: client)
+        let isConnected = send(queued + (isElsewhere ? footprint.offline : [bridge.will]), to: client)
         // Nothing may follow the will: what is queued goes to the new broker.
         outbox.disconnected(at: .now)
         handle(.brokerDisconnected)
