@@ -7,6 +7,33 @@ import Testing
 struct GearTests {
     private static let gear = "jacquard/tag/0001/gear"
 
+    @Test("taken off after a crash is not there on a new link: a tag may report it once for each link")
+    func takenOffAfterCrash() async throws {
+        try await inWorld { world in
+            try await world.connected()
+            @LoopActor func crash(_ command: String? = nil) async throws {
+                try await until("the gear is stored") { try world.stored("0001")?["attached"] as? Bool == true }
+                world.daemon.signal(SIGKILL)
+                try await until("the end") { !world.daemon.isRunning }
+                if let command { try await world.simulate(command) }
+                world.observer.forget()
+                try world.restartDaemon()
+                try await until("its gear is known") {
+                    world.isConnected("0001") && Self.isAttached(in: world) == (command == nil)
+                }
+            }
+            try await crash()
+            #expect(world.told("connected").count == 1, "the link of the killed process is used")
+            try await crash("detach 0001")
+            try await until("a new link") { world.told("connected").count == 2 }
+        }
+    }
+
+    @LoopActor
+    private static func isAttached(in world: World) -> Bool? {
+        world.observer.document(gear)["attached"] as? Bool
+    }
+
     @Test("attaching and detaching are reported immediately; without gear all other keys are null")
     func attach() async throws {
         try await inWorld { world in

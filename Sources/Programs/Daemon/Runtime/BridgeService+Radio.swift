@@ -15,6 +15,7 @@ extension BridgeService {
     func radioReported(_ event: TagManager.Event) {
         switch event {
         case .tag(let tag, let event):
+            if case .gear(let gear) = event, !isCertain(gear, of: tag) { return }
             logLife(event, of: tag)
             if sink.isTracing, bridge.id(of: tag) != nil { logTraffic(event, of: tag) }
             handle(.tag(tag, event))
@@ -33,6 +34,22 @@ extension BridgeService {
         case .paired(let tag, let error): paired(tag, error)
         case .forgotten(let tag, let error): forgotten(tag, error)
         }
+    }
+
+    /// Stores whether gear is attached to a tag. If there is none on the link of a killed process that had seen some, connects the
+    /// tag again: it may report gear only once for each link.
+    ///
+    /// - Returns: false if the report is to be ignored, because the new link brings another one.
+    private func isCertain(_ gear: Component?, of tag: TagHandle) -> Bool {
+        let isDoubtful = doubtfulGear.remove(tag) != nil
+        guard !isDoubtful || gear != nil else {
+            log(of: tag).info("reports no gear on the connection of an earlier run, and is connected again")
+            manager.disconnect(tag)
+            manager.connect(tag)
+            return false
+        }
+        if let entry = bridge.entry(of: tag) { store.gearChanged(StoredTag.Key(entry), isAttached: gear != nil) }
+        return true
     }
 
     /// Stores whether there is a link with a tag, for a process that follows a killed one.

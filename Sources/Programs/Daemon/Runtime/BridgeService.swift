@@ -41,6 +41,8 @@ final class BridgeService {
     var pairings: [TagHandle: (token: UInt64, isCheck: Bool)] = [:]
     var departures: [TagHandle: (token: UInt64, entry: TagEntry?)] = [:]
     var life = TagLife()
+    /// The tags whose gear was attached when an earlier process was killed, until their next report of gear.
+    var doubtfulGear: Set<TagHandle> = []
     /// Set while the Bluetooth traffic of a tag is recorded.
     var tap: TrafficTap?
     var reconnects = -1
@@ -116,6 +118,8 @@ final class BridgeService {
             central: central, timing: configuration.timing, catalogue: configuration.catalogue,
             random: machine.random, log: log.labelled("jacquard"))
         manager.choosesRadio = central.radios != nil
+        let linked = store.linkedWithGear()
+        doubtfulGear = Set(bridge.knownTags.filter { linked.contains(StoredTag.Key($0.entry)) }.map(\.handle))
         client = Self.client(configuration, will: bridge.will, machine, log)
         let addresses = Dictionary(configuration.knownTags.map { ($0.entry.id, $0.address) }) { first, _ in first }
         for tag in bridge.knownTags {

@@ -89,6 +89,8 @@ struct StoredTag: Encodable, Hashable, Sendable {
     /// The address of the link that the bridge has with it; nil if there is none. Another process uses or ends the link that a
     /// killed one has left.
     var link: String?
+    /// true while gear is attached; otherwise nil. On the link of a killed process, a tag may not report it to the next one.
+    var attached: Bool?
 
     /// Its tag.
     var key: Key { Key(id: id, serial: serial) }
@@ -106,7 +108,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, find, motion, radios, link
+        case serial, id, address, name, held, paired, battery, presence, find, motion, radios, link, attached
         case lastGear = "last_gear"
     }
 }
@@ -180,7 +182,7 @@ extension StoredTag {
             battery: document["battery"].flatMap { Battery($0) },
             presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag,
             motion: document["motion"]?.flag, radios: document["radios"]?.flag,
-            link: document["link"]?.string)
+            link: document["link"]?.string, attached: document["attached"]?.flag)
     }
 }
 

@@ -122,6 +122,18 @@ final class TagStore {
         }
     }
 
+    /// Returns the tags with a link that an earlier process may have left, and with gear.
+    func linkedWithGear() -> Set<StoredTag.Key> {
+        Set(tags.values.filter { $0.link != nil && $0.attached == true }.map(\.key))
+    }
+
+    /// Stores whether gear is attached to a tag. The caller has an entry of it.
+    func gearChanged(_ key: StoredTag.Key, isAttached: Bool) {
+        guard tags[key] != nil, (tags[key]?.attached ?? false) != isAttached else { return }
+        tags[key]?.attached = isAttached ? true : nil
+        if !next.isArmed { save() }
+    }
+
     /// Stores that the next process is to replace a link if it exists then.
     func linkIsNotToBeUsed(_ key: StoredTag.Key) {
         guard tags[key]?.link != nil else { return }
@@ -156,6 +168,7 @@ final class TagStore {
     func remember(_ tag: StoredTag) {
         var tag = tag
         tag.link = tag.link ?? tags[tag.key]?.link
+        tag.attached = tags[tag.key]?.attached
         if tags.updateValue(tag, forKey: tag.key) == nil {
             tags = tags.filter { $0.key.id != tag.id || $0.key == tag.key || $0.value.paired }
         }
