@@ -42,6 +42,8 @@ public struct HomeAssistantDiscovery: Sendable {
     /// When to publish them.
     public var life: DiscoveryLife
     private let bridge: DiscoveredBridge
+    /// The tags that other bridges have announced with gear.
+    private var gearElsewhere: Set<String> = []
     private var templates: [AnnouncementTemplate.Shape: AnnouncementTemplate] = [:]
     /// The ids of the tags, by object id.
     private var ids: [String: String] = [:]
@@ -75,10 +77,16 @@ public struct HomeAssistantDiscovery: Sendable {
     }
 
     /// Announces a tag, and removes what an earlier run has announced and no longer exists.
-    public mutating func firstAnnouncement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
+    ///
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - isShared: whether another bridge has the tag. It may have seen gear that this bridge has not.
+    /// - Returns: the messages.
+    public mutating func firstAnnouncement(of tag: DiscoveredTag, isShared: Bool = false) -> [DiscoveryMessage] {
+        let former = life.formerComponents(DiscoveryTopics.objectID(ofTag: tag.id))
+        if isShared, !former.isDisjoint(with: Entity.gear.map(AnnouncedComponent.init)) { gearElsewhere.insert(tag.id) }
         update(tag)
         let template = template(of: tag)
-        let former = life.formerComponents(DiscoveryTopics.objectID(ofTag: tag.id))
         return documents.adding(
             to: template.announcement(of: tag), theRemovalOf: former.subtracting(template.components), of: tag)
     }
@@ -92,6 +100,7 @@ public struct HomeAssistantDiscovery: Sendable {
     /// Uses what is known of a tag now.
     private mutating func update(_ tag: DiscoveredTag) {
         documents.features[tag.id] = tag.features
+        if gearElsewhere.contains(tag.id) { documents.features[tag.id]?.hasGear = true }
     }
 
     /// The topics of the announcement of the tag with an id.

@@ -194,7 +194,7 @@ extension Entity {
     }
 
     /// The gear that a tag is attached to.
-    private static let gear: [Entity] = [
+    static let gear: [Entity] = [
         Entity(
             "attached", "Attached",
             .binarySensor(

@@ -433,7 +433,8 @@ extension BridgeState {
     private mutating func announcementsDue(at now: Timestamp, _ effects: inout Effects) {
         let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
         for position in ids.compactMap(tags.position) {
-            let documents = discovery?.firstAnnouncement(of: DiscoveredTag(tags[position])) ?? []
+            let isShared = peers.lists(tags[position].entry.id)
+            let documents = discovery?.firstAnnouncement(of: DiscoveredTag(tags[position]), isShared: isShared) ?? []
             let facts = documents.map(Publication.init)
             effects.publish(isAgain ? facts.map(\.reminder) : facts)
         }

@@ -78,6 +78,29 @@ struct GearInHomeAssistantTests {
         #expect(messages.last?.contains(removal) == false)
     }
 
+    @Test("entities stay that another bridge has announced for a tag of both, and those of a tag of this one go")
+    func announcedElsewhere() {
+        let topic = "homeassistant/device/jacquard_tag_003R/config"
+        let payload = Scene.announced().publications.last { $0.topic == topic }?.text ?? ""
+        for isShared in [true, false] {
+            let scene = Scene.announcing(bare: [.tag003R])
+            scene.begin()
+            if isShared {
+                scene.send("bridge/zoo/info", #"{"tags":["003R"],"connected":[]}"#)
+                scene.send("bridge/zoo/state", "online")
+            }
+            scene.receive(topic, payload, isRetained: true)
+            scene.connect()
+            scene.report(.gear(nil))
+            scene.wait(.seconds(2))
+            let items = scene.components()
+            #expect(Self.keys.isSubset(of: items.keys) == isShared)
+            #expect(Self.keys.isDisjoint(with: items.keys) == !isShared)
+            scene.report(.information(.tag))
+            #expect(Self.keys.isSubset(of: scene.components().keys) == isShared)
+        }
+    }
+
     @Test("entities of gear are withdrawn with the tag")
     func withdrawn() {
         let scene = bare(.single)
