@@ -90,7 +90,7 @@ ERRORS = [
         "for action in next { perform", "for action in next where !PLANTED { perform"),
     Planted(
         "pending commands have no result at a stop", BRIDGE + "State/BridgeState.swift",
-        "publish(results + scan", "publish((PLANTED ? [] : results) + scan"),
+        "{ stopped(command, at: now, &effects) }", "{ if !PLANTED { stopped(command, at: now, &effects) } }"),
     Planted(
         "messages without acknowledgement are not sent again", BRIDGE + "Outbox/Backlog.swift",
         "replaceMessages((unacknowledged + messages)", "replaceMessages(((PLANTED ? [] : unacknowledged) + messages)"),
@@ -118,23 +118,22 @@ ERRORS = [
         "remove { $0.expiresAt <= now }", "remove { !PLANTED && $0.expiresAt <= now }"),
     Planted(
         "tags are not requested again when Bluetooth is back", BRIDGE + "State/LinkState.swift",
-        "        self.isOutOfService = isOutOfService\n        intent.requestAgain()",
-        "        self.isOutOfService = isOutOfService\n        if !PLANTED { intent.requestAgain() }"),
+        "isFailing = false }\n        intent.requestAgain()", "isFailing = false }\n        if !PLANTED { intent.requestAgain() }"),
     Planted(
         "the end of a connection leaves a tag available", BRIDGE + "State/TagMirror.swift",
-        "slideInterrupted(at: now)) + [availabilityFact, connectionFact(at: now)]",
-        "slideInterrupted(at: now)) + (PLANTED && !isConnected ? [] : [availabilityFact]) + [connectionFact(at: now)]"),
+        "slideInterrupted(at: now, &effects) }\n            effects.publish(availabilityFact)",
+        "slideInterrupted(at: now, &effects) }\n            if !PLANTED || isConnected { effects.publish(availabilityFact) }"),
     Planted(
         "detached gear stays attached", BRIDGE + "State/TagMirror.swift",
         "        gear = Timestamped(value: component, at: now)\n",
         "        if !PLANTED || component != nil { gear = Timestamped(value: component, at: now) }\n"),
     Planted(
         "a command that could not be sent is forgotten", BRIDGE + "State/BridgeState+Results.swift",
-        "return pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []",
-        "return PLANTED ? [] : pendingCommands.command(token).map { waitAgain($0, at: now) } ?? []"),
+        "if let command = pendingCommands.command(token) { waitAgain",
+        "if !PLANTED, let command = pendingCommands.command(token) { waitAgain"),
     Planted(
         "the list of connected tags does not follow", BRIDGE + "State/BridgeState+Tags.swift",
-        "let counts = isChanged ? listsChanged", "let counts = isChanged && !PLANTED ? listsChanged"),
+        "if isChanged { listsChanged", "if isChanged, !PLANTED { listsChanged"),
     Planted(
         "the timer of the handshake is not disarmed", "Sources/Broker/MQTT/Session/MQTTConnection.swift",
         "if isDiscardOnly { limit.arm(at: deadline) } else { limit.disarm() }",
@@ -151,8 +150,8 @@ ERRORS = [
         "    func request() {\n        isAskedFor = true", "    func request() {\n        if !PLANTED || !isReading { isAskedFor = true }"),
     Planted(
         "a file that could not be written is not written again", DAEMON + "State/TagStore.swift",
-        "if tags == wanted { retry.arm(after: retryInterval, accuracy: .seconds(1)) } else { save() }",
-        "if tags == wanted { if !PLANTED { retry.arm(after: retryInterval, accuracy: .seconds(1)) } } else { save() }"),
+        "if tags == wanted { retry.arm(after: retryInterval) } else { save() }",
+        "if tags == wanted { if !PLANTED { retry.arm(after: retryInterval) } } else { save() }"),
     Planted(
         "commands to gear fail until the tag has reported its gear", SESSION + "TagLink.swift",
         "if error == .gearNotAttached, self.gear", "if !PLANTED, error == .gearNotAttached, self.gear"),
@@ -163,9 +162,9 @@ ERRORS = [
         "        case .playLEDPattern(let pattern, on: .tag): return"),
     Planted(
         "an expired command succeeds", BRIDGE + "State/BridgeState+Results.swift",
-        "            return failed(command, failure, at: now) + settle(position, at: now)\n",
-        "            if PLANTED { return publish(pendingCommands.succeed(command, data: .none, at: now)) }\n"
-        "            return failed(command, failure, at: now) + settle(position, at: now)\n"),
+        "            failed(command, failure, at: now, &effects)\n            settle(position, at: now, &effects)\n        }\n",
+        "            if PLANTED { return pendingCommands.succeed(command, data: .none, at: now, &effects) }\n"
+        "            failed(command, failure, at: now, &effects)\n            settle(position, at: now, &effects)\n        }\n"),
     Planted(
         "a command to a tag that is held fails as to one that is away", BRIDGE + "State/BridgeState+Commands.swift",
         "isHeld { throw tags[position].heldFailure }",

@@ -144,7 +144,12 @@ struct UnconfirmedFactsTests {
         scene.fail(.timeout)
         scene.wait(.seconds(1))
         scene.answer(.name("New"))
-        for (isConnected, name) in [(true, "New"), (false, "Old")] {
+        // The same once more on this link.
+        scene.send("tag/003R/name/set", "Newer")
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        scene.answer(.name("Newer"))
+        for (isConnected, name) in [(true, "Newer"), (false, "Old")] {
             if !isConnected { scene.disconnect() }
             scene.handle(old)
             #expect(Self.text(scene, "info")?.contains(#""tag_name":"\#(name)""#) == true)

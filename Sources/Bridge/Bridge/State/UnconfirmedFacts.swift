@@ -242,6 +242,7 @@ extension TagMirror {
                 }
             }
         case (.name, .name(let name?)):
+            nameConfirmed()
             sighted(TagSighting(name: name), at: now, &effects)
             unconfirmed.nameRead()
         case (.modules, .modules(let modules)):
