@@ -76,7 +76,7 @@ struct ReloadTests {
         #expect(scene.handle(.tagRemoved(.tag003R)) == [])
     }
 
-    @Test("a tag that is added again goes on with its light and its statistics; another tag of its name only with those")
+    @Test("a tag that is added again goes on with its light and statistics; another tag of its name only with those")
     func goesOn() {
         for (serial, isOn) in [("003R", true), ("004R", false)] {
             let scene = Scene.connected()
