@@ -212,7 +212,7 @@ struct GestureTraceTests {
         for ticket in tickets { _ = outbox.acknowledged(ticket, at: at(2)) }
         let all = outbox.gestures(TraceQuery(tag: nil, sequence: nil, count: 2_000))
         #expect(all.map(\.sequence) == Array(7...1_030))
-        #expect(all.allSatisfy { $0.outcome == .acknowledged && $0.written != GestureTrace.never })
+        #expect(all.allSatisfy { $0.outcome == .acknowledged && $0.written != TraceTicks.never })
         #expect(outbox.gestures(TraceQuery(tag: 1, sequence: 9, count: 5)).map(\.sequence) == [9])
         #expect(outbox.gestures(TraceQuery(tag: 2, sequence: nil, count: 5)).isEmpty)
         #expect(outbox.gestures(TraceQuery(tag: 1, sequence: nil, count: 2)).map(\.sequence) == [1_029, 1_030])
@@ -225,7 +225,7 @@ struct GestureTraceTests {
             TraceTicks.microseconds(Int64(TraceTicks.distance(from: time, to: TraceTicks.at(at(1.234))))) == 1_234 - 1)
         #expect(TraceTicks.distance(from: time, to: TraceTicks.at(start - .seconds(1))) == 0)
         #expect(
-            TraceTicks.distance(from: time, to: TraceTicks.at(start + .seconds(36_000))) == GestureTrace.never - 1)
+            TraceTicks.distance(from: time, to: TraceTicks.at(start + .seconds(36_000))) == TraceTicks.never - 1)
         #expect(abs(TraceTicks.microseconds(time) - 3_600_000_000) <= 2)
     }
 }

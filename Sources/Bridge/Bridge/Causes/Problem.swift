@@ -108,21 +108,6 @@ extension Problem {
                 + "list both in the configuration, with address and id. If the tag has another address now, forget it and "
                 + "pair it again")
     }
-
-    /// Returns the problems of Bluetooth: the cause why it cannot be used, or not fully, and each adapter or radio that is not ready.
-    /// Before the first list of adapters, only a known cause is a problem.
-    static func problems(of stack: StackFacts) -> [Problem] {
-        let cause = stack.fault.map { [Problem($0)] } ?? []
-        // Report the cause only, not its consequences.
-        guard let adapters = stack.adapters, stack.fault?.code != .notPermitted else { return cause }
-        let unready = adapters.filter { $0.state != .poweredOn || $0.error != nil }.map { adapter in
-            if let radio = adapter.radio { return Problem(of: radio, adapter) }
-            return Problem(
-                .adapterNotReady, about: adapter.id, "Bluetooth adapter \(adapter.id) is \(adapter.state.text)")
-        }
-        guard cause.isEmpty, !adapters.contains(where: { $0.state == .poweredOn }) else { return cause + unready }
-        return unready + [Problem(.noAdapter, "No Bluetooth adapter is ready: no tag can be reached")]
-    }
 }
 
 extension Problem.Code {

@@ -102,14 +102,14 @@ struct Requester: Equatable, Sendable {
 
     init(
         _ address: CommandAddress, _ message: MQTTMessage, _ responseTopic: ResponseTopic?, id: String?,
-        isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0, at now: Timestamp
+        isReading: Bool, isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0, at now: Timestamp
     ) {
         resultTopic = address.resultTopic
         self.responseTopic = responseTopic
         correlationData = responseTopic == nil ? nil : message.correlationData
         receivedAt = now
         self.id = id
-        isReading = TagRequestTable.sharedReadings.contains { $0.isWord(address.name) }
+        self.isReading = isReading
         self.isIDOwn = isIDOwn
         self.member = member
         isReflex = false
@@ -118,12 +118,12 @@ struct Requester: Equatable, Sendable {
     }
 
     /// A reflex, whose trigger is the `id` of its result.
-    init(reflex: Reflex, resultTopic: String, at now: Timestamp) {
+    init(reflex trigger: String, resultTopic: String, at now: Timestamp) {
         self.resultTopic = resultTopic
         responseTopic = nil
         correlationData = nil
         receivedAt = now
-        id = reflex.trigger.text
+        id = trigger
         isReading = false
         isIDOwn = false
         isReflex = true
@@ -181,5 +181,19 @@ extension Requester {
             tag: member?.tag.text,
             tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now, bridge: bridge
         ).bytes(&timeText)
+    }
+}
+
+extension MQTTMessage {
+    /// Returns the additional topic for the result; nil for none.
+    ///
+    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
+    func responseTopic(
+        protecting topics: @autoclosure () -> ProtectedTopics
+    ) throws(CommandFailure) -> ResponseTopic? {
+        guard correlationData?.count ?? 0 <= Requester.maxCorrelationData else { throw .correlationDataTooLong }
+        guard let responseTopic else { return nil }
+        guard let topic = ResponseTopic(responseTopic, protecting: topics()) else { throw .responseTopicRefused }
+        return topic
     }
 }

@@ -56,36 +56,6 @@ struct InfoGet: TagRequest {
     }
 }
 
-/// The data of the result of `info/get` for the loadable modules.
-struct ModulesDocument: Encodable {
-    struct Module: Encodable {
-        @OrNull var name: String?
-        @OrNull var vendorID: String?
-        @OrNull var productID: String?
-        @OrNull var moduleID: String?
-        @OrNull var firmware: String?
-        @OrNull var enabled: Bool?
-
-        private enum CodingKeys: String, CodingKey {
-            case name, firmware, enabled
-            case vendorID = "vendor_id"
-            case productID = "product_id"
-            case moduleID = "module_id"
-        }
-    }
-
-    let modules: [Module]
-
-    init(_ modules: [ModuleDescriptor]) {
-        self.modules = modules.map { module in
-            Module(
-                name: module.name, vendorID: module.vendorID?.description, productID: module.productID?.description,
-                moduleID: module.moduleID?.description, firmware: module.version?.description, enabled: module.isEnabled
-            )
-        }
-    }
-}
-
 /// `rssi/get`: the last measured signal strength and the time of the measurement.
 ///
 /// The Bluetooth stack measures only advertisements, and a connected tag does not advertise. The value therefore

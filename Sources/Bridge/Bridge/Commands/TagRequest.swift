@@ -83,19 +83,9 @@ extension TagRequestContext {
     final class Settings: Sendable {
         /// The settings of the bridge.
         let options: BridgeOptions
-        /// The signals of `notify/set`.
-        let signals: [Signal]
 
-        /// The settings of a configuration.
-        init(_ configuration: BridgeConfiguration) {
-            options = configuration.options
-            signals = Signal.all(options.signals)
-        }
-
-        /// Settings that do not matter, with a signal.
-        init(signal: Signal?) {
-            options = BridgeOptions()
-            signals = Signal.builtIn + (signal.map { [$0] } ?? [])
+        init(_ options: BridgeOptions) {
+            self.options = options
         }
     }
 }
@@ -149,51 +139,5 @@ extension TagRequest {
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         TagRequestOutcome()
-    }
-}
-
-/// All commands to a tag.
-enum TagRequestTable {
-    /// In the order of error texts.
-    static let rows: [any TagRequest.Type] = [
-        BatteryGet.self,
-        ConfigGet.self,
-        ConfigSet.self,
-        ConnectionSet.self,
-        FindSet.self,
-        HapticSet.self,
-        MotionGet.self,
-        MotionSessionsGet.self,
-        MotionSet.self,
-        InfoGet.self,
-        LEDSet.self,
-        ModulesGet.self,
-        ModulesSet.self,
-        NameSet.self,
-        NotifySet.self,
-        RawSet.self,
-        SignalGet.self,
-        SleepSet.self,
-        TouchModeSet.self,
-    ]
-
-    /// The commands that read what another one with the same result topic sets, such as `config/get`.
-    static let sharedReadings: [String] = rows.map { $0.name }.filter { name in
-        name.hasSuffix("/get") && rows.contains { $0.name == name.dropLast(3) + "set" }
-    }
-
-    /// The topics of results that are recorded.
-    static var recordedResults: [String] {
-        rows.filter { $0.isResultRecorded }.map { $0.name.prefix { $0 != "/" } + "/result" }
-    }
-
-    /// Returns the command with a name.
-    ///
-    /// - Throws: `unknown_command`, with the existing names.
-    static func row(_ name: String) throws(CommandFailure) -> any TagRequest.Type {
-        for row in rows where row.name.isWord(name) { return row }
-        // A key path here crashes the compiler (Swift 6.3.1, static member of an existential metatype).
-        let names = rows.map { $0.name }.joined(separator: ", ")
-        throw CommandFailure(.unknownCommand, "There is no command \(name.quoted); there are \(names)")
     }
 }

@@ -65,7 +65,9 @@ struct ConnectionDocument: Encodable {
     let held: Bool
 
     /// - Parameters:
-    ///   - link: the connection.
+    ///   - connection: the connection.
+    ///   - since: since when it has this state.
+    ///   - error: why it has failed; nil if it has not.
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - ended: how the last link ended; nil while presence is off.
@@ -73,10 +75,9 @@ struct ConnectionDocument: Encodable {
     ///   - held: whether it stays disconnected until the user connects it.
     ///   - now: the current time.
     init(
-        _ link: LinkState, sighting: TagSighting, lastSeen: Timestamp?, ended: OrNull<String>?, why: String?,
-        held: Bool, at now: Timestamp
+        _ connection: TagConnection, since: Timestamp, error: ConnectionErrorDocument?, sighting: TagSighting,
+        lastSeen: Timestamp?, ended: OrNull<String>?, why: String?, held: Bool, at now: Timestamp
     ) {
-        let connection = link.connection
         self.why = why
         self.held = held
         self.ended = ended
@@ -84,12 +85,12 @@ struct ConnectionDocument: Encodable {
         step = connection.state.step
         of = connection.state.step == nil ? nil : TagConnection.totalSteps
         attempt = connection.attempt
-        since = link.since.text
+        self.since = since.text
         adapter = sighting.adapter
         radio = sighting.radio
         rssi = sighting.rssi
         self.lastSeen = lastSeen?.text
-        error = link.connection.error.map { ConnectionErrorDocument($0, of: link) }
+        self.error = error
         retryAt = connection.retryAt.map { (now + max(.zero, $0 - now.instant)).text }
         retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
     }
@@ -109,10 +110,10 @@ struct ConnectionErrorDocument: Encodable {
     let hint: String
     @OrNull var bluez: String?
 
-    init(_ error: TagConnectionError, of link: LinkState) {
+    init(_ error: TagConnectionError, text: String, hint: String) {
         code = error.code.word
-        text = link.text(of: error)
-        hint = link.hint(of: error)
+        self.text = text
+        self.hint = hint
         bluez = error.stackName
     }
 }

@@ -172,3 +172,15 @@ struct BridgeMetrics {
 extension MetricFamily.Label {
     fileprivate init(_ tag: TagMirror) { self.init(name: "tag", value: tag.entry.id.text) }
 }
+
+extension BridgeState {
+    /// Returns all metrics in the text format of Prometheus. The Operations article explains each of them.
+    ///
+    /// - Parameters:
+    ///   - measurement: the measurements of the process.
+    ///   - now: the current time.
+    /// - Returns: UTF-8 text that ends with a newline.
+    public func metrics(_ measurement: HealthMeasurement, at now: Timestamp) -> String {
+        BridgeMetrics(of: self, measurement, at: now).text
+    }
+}

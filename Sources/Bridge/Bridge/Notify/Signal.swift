@@ -70,7 +70,7 @@ struct NotifySet: TagRequest {
     private let haptic: HapticPattern?
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let signal = try Self.signal(payload, of: context.settings.signals)
+        let signal = try Self.signal(payload, of: Signal.all(context.options.signals))
         if let color = signal.color {
             let arguments = LEDArgumentsOfSignal(signal, color)
             let led = try LEDArguments(arguments.arguments, in: context)

@@ -80,27 +80,31 @@ struct Presence: Sendable {
         }
     }
 
+    /// How much earlier than requested a tag may disconnect: the command was on its way.
+    private static let sleepHaste = Duration.seconds(2)
+    /// How long a tag may take to disconnect by itself, beyond the requested time.
+    private static let sleepDelay = Duration.seconds(10)
+
+    /// When the link of a tag ends that the user has sent to sleep after a time.
+    static func endOfLink(ofTagThatSleepsIn time: Duration, at now: Instant) -> ClosedRange<Instant> {
+        now + time - sleepHaste...now + time + sleepDelay
+    }
+
     /// - Parameters:
     ///   - awayAfter: how long a tag may be silent after its link was lost.
-    ///   - stored: the state of an earlier run; nil if there is none.
+    ///   - earlier: the state of an earlier run; nil if there is none.
     ///   - now: the current time.
-    init(awayAfter: Duration, stored: TagRecord.Presence? = nil, at now: Timestamp) {
+    init(awayAfter: Duration, earlier: (state: State, since: Timestamp)? = nil, at now: Timestamp) {
         self.awayAfter = awayAfter
-        since = now
-        guard let stored, let state = State(rawValue: stored.state) else { return }
-        self.state = state
-        since = Timestamp(instant: now.instant, unixMilliseconds: stored.unixMilliseconds)
+        since = earlier?.since ?? now
+        guard let earlier else { return }
+        state = earlier.state
         // The restart has ended its link: it advertises for a minute, and falls asleep.
         if state == .here { begin(.asleep, at: now.instant) }
     }
 
     /// When to call ``deadlineReached(at:)``.
     var deadline: Instant? { silence?.until }
-
-    /// The part that is kept across restarts.
-    var stored: TagRecord.Presence {
-        TagRecord.Presence(state: state.rawValue, unixMilliseconds: since.unixMilliseconds)
-    }
 
     /// Handles an event.
     ///
@@ -116,7 +120,7 @@ struct Presence: Sendable {
             return linkEnded(end, idle: idle, isWeak: Self.isWeak(rssi), at: now)
         case .received(let rssi): return received(isWeak: Self.isWeak(rssi), at: now)
         case .sleepRequested(let time):
-            sleepTime = LinkState.endOfLink(ofTagThatSleepsIn: time, at: now.instant)
+            sleepTime = Self.endOfLink(ofTagThatSleepsIn: time, at: now.instant)
             return false
         case .adapterOff:
             // Some stacks report the ends of the links first, without a reason.

@@ -17,10 +17,10 @@ struct Reactions: Sendable {
     private var chords: ChordTable
     private var reflexes: ReflexTable
 
-    init(_ configuration: BridgeConfiguration, _ gestures: GestureEncoder) {
+    init(chords: [Chord], reflexes: [Reflex], _ gestures: GestureEncoder) {
         self.gestures = gestures
-        chords = ChordTable(configuration.options.chords)
-        reflexes = ReflexTable(configuration.reflexes)
+        self.chords = ChordTable(chords)
+        self.reflexes = ReflexTable(reflexes)
     }
 
     /// Whether a gesture is published at once, and nothing else is done.

@@ -83,10 +83,7 @@ public struct ReflexRequest: Hashable, Sendable {
             payload = try CommandPayload(Array((words.count == 2 ? words[1] : "").utf8))
             if case .object(let arguments) = payload { try arguments.check() }
             // The configuration checks the names of signals.
-            let signal = signalName.map { Signal(name: $0) }
-            // Whether a command is valid does not depend on the tag.
-            let context = TagRequestContext(
-                entry: TagEntry(id: "-", serial: "-"), settings: TagRequestContext.Settings(signal: signal))
+            let context = TagRequestContext(checkingSignal: signalName)
             _ = try row.init(payload, in: context)
         } catch {
             throw Problem(text: "is refused: \(error.text)")

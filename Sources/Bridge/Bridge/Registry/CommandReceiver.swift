@@ -29,17 +29,3 @@ enum CommandReceiver {
         }
     }
 }
-
-extension MQTTMessage {
-    /// Returns the additional topic for the result; nil for none.
-    ///
-    /// - Throws: `invalid_argument` for a topic that is not allowed, and for correlation data that is too long.
-    func responseTopic(
-        protecting topics: @autoclosure () -> ProtectedTopics
-    ) throws(CommandFailure) -> ResponseTopic? {
-        guard correlationData?.count ?? 0 <= Requester.maxCorrelationData else { throw .correlationDataTooLong }
-        guard let responseTopic else { return nil }
-        guard let topic = ResponseTopic(responseTopic, protecting: topics()) else { throw .responseTopicRefused }
-        return topic
-    }
-}

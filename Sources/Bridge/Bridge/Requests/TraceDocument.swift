@@ -89,7 +89,7 @@ struct GestureTraceDocument: Encodable {
     }
 
     private static func microseconds(_ ticks: UInt32) -> Int64? {
-        ticks != GestureTrace.never ? TraceTicks.microseconds(Int64(ticks)) : nil
+        ticks != TraceTicks.never ? TraceTicks.microseconds(Int64(ticks)) : nil
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -110,8 +110,8 @@ extension GestureTrace {
     /// The last stage.
     fileprivate var stage: String {
         switch outcome {
-        case .pending where queued == Self.never: "waiting"
-        case .pending where written == Self.never: "queued"
+        case .pending where queued == TraceTicks.never: "waiting"
+        case .pending where written == TraceTicks.never: "queued"
         case .pending: "written"
         case .acknowledged: "acknowledged"
         case .expired: "expired"
@@ -204,7 +204,7 @@ struct TracedTagDocument: Encodable {
         connect = tag.entry.connect.rawValue
         held = tag.link.intent.isHeld
         connection = tag.connectionDocument(at: now)
-        error = tag.link.failure.map { ConnectionErrorDocument($0, of: tag.link) }
+        error = tag.link.failure.map(tag.link.document)
     }
 }
 

@@ -19,21 +19,6 @@ struct SlideDocument: Encodable {
     }
 }
 
-/// `data` of the result of `touch_mode/set` `slide`.
-struct SlideNote: Encodable, Sendable {
-    private let idleMinutes: Int64
-    private let note = "While the touch mode is slide the gear streams, which empties the battery of the tag faster"
-
-    init(idle: Duration) {
-        idleMinutes = idle.components.seconds / 60
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case idleMinutes = "idle_min"
-        case note
-    }
-}
-
 extension CommandFailure {
     /// The touch mode `slide` without `slide.enabled`.
     static let slideIsDisabled = CommandFailure(

@@ -151,7 +151,8 @@ extension BridgeState {
         }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
         var requester = Requester(
-            address, message, responseTopic, id: id, isIDOwn: isIDOwn, member: member, trace: trace, at: now)
+            address, message, responseTopic, id: id, isReading: TagRequestTable.isSharedReading(address.name),
+            isIDOwn: isIDOwn, member: member, trace: trace, at: now)
         let receiver = Result { () throws(CommandFailure) in try CommandReceiver(address) }
         if case .success(.object(let arguments)) = payload, case .success(let receiver) = receiver {
             requester.ignoredKeys = arguments.unknownKeys(besides: receiver.keys)

@@ -35,7 +35,7 @@ extension BridgeState {
     }
 
     mutating func adaptersChanged(to list: [AdapterFacts], at now: Timestamp, _ effects: inout Effects) {
-        let problemsBefore = Problem.problems(of: stack)
+        let problemsBefore = stack.problems
         let (lost, back) = stack.adaptersChanged(to: list)
         effects.publish(adapterFact)
         for (id, state) in lost {
@@ -43,7 +43,7 @@ extension BridgeState {
         }
         for id in back { effects.publish(event(.adapterBack, adapter: id, at: now)) }
         // The list changes with each connection: looking at all tags each time would be slow.
-        if Problem.problems(of: stack) != problemsBefore { healthChanged(at: now, &effects) }
+        if stack.problems != problemsBefore { healthChanged(at: now, &effects) }
     }
 
     /// Handles the version of the MQTT protocol and the node of a new connection; nil: the broker has one address.
@@ -103,7 +103,7 @@ extension BridgeState {
         configuration = new
         pendingCommands.commandsPerTag = new.options.commandsPerTag
         for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
-        commandSettings = TagRequestContext.Settings(new)
+        commandSettings = TagRequestContext.Settings(new.options)
         if old.reflexes != new.reflexes { reactions.setReflexes(new.reflexes) }
         rawDataConfigured(&effects)
         watchChanged(isBrokerConnected: isBrokerConnected, at: now, &effects)
@@ -319,7 +319,7 @@ extension BridgeState {
     ///
     /// - Returns: whether they have changed.
     mutating func updateHealth(at now: Timestamp) -> Bool {
-        var problems = Problem.problems(of: stack) + tags.flatMap(\.problems)
+        var problems = stack.problems + tags.flatMap(\.problems)
         problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
         problems += takenIDs.problems(tags) + deletedInHomeAssistant
         if contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
@@ -406,16 +406,6 @@ extension BridgeState {
             bridge: configuration.instance, time: now.text)
         return Publication(
             topic: topics.event, payload: JSONText.bytes(of: document), kind: .event(lifetime: Self.eventLifetime))
-    }
-
-    /// Returns all metrics in the text format of Prometheus. The Operations article explains each of them.
-    ///
-    /// - Parameters:
-    ///   - measurement: the measurements of the process.
-    ///   - now: the current time.
-    /// - Returns: UTF-8 text that ends with a newline.
-    public func metrics(_ measurement: HealthMeasurement, at now: Timestamp) -> String {
-        BridgeMetrics(of: self, measurement, at: now).text
     }
 }
 

@@ -269,7 +269,9 @@ extension BridgeState {
         let responseTopic = try? message.responseTopic(protecting: protectedTopics)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: payload, message.payload)
-        let requester = Requester(address, message, responseTopic, id: id, member: member, at: now)
+        let requester = Requester(
+            address, message, responseTopic, id: id, isReading: TagRequestTable.isSharedReading(address.name),
+            member: member, at: now)
         leave(
             .unknownTag(message.isRetained ? .retained : unknownTag(tag)), of: tag, to: other, [requester],
             until: now.instant, at: now)

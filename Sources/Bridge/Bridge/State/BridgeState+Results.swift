@@ -311,7 +311,8 @@ extension BridgeState {
     private mutating func perform(
         _ reflex: Reflex, on target: TagID, at now: Timestamp, _ effects: inout Effects
     ) {
-        let requester = Requester(reflex: reflex, resultTopic: topics.tag(target).command("reflex/result"), at: now)
+        let requester = Requester(
+            reflex: reflex.trigger.text, resultTopic: topics.tag(target).command("reflex/result"), at: now)
         do throws(CommandFailure) {
             let position = try tagPosition(target.text)
             let request = try reflex.request.row.init(

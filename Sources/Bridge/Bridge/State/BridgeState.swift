@@ -114,12 +114,12 @@ public struct BridgeState: ~Copyable {
         discovery = HomeAssistantDiscovery(configuration, topics: topics)
         discovery?.setFormerPrefixes(earlier.places.compactMap(\.announcement?.prefix))
         reactions = Reactions(
-            configuration,
+            chords: configuration.options.chords, reflexes: configuration.reflexes,
             GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime))
         recorder = TrafficRecorder(topic: topics.gatt)
         log = LogStream(topic: topics.log, bridge: configuration.instance)
         groups = GroupTable(configuration.groups)
-        commandSettings = TagRequestContext.Settings(configuration)
+        commandSettings = TagRequestContext.Settings(configuration.options)
         reactions.gestures.tracing = tracing
         for record in records where !tags.contains(serial: record.serial) { takenIDs.add(record.id, of: record.serial) }
         tagListChanged()

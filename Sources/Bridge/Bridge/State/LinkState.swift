@@ -44,10 +44,6 @@ struct LinkState: Sendable {
     /// When an end of the link is the one that the user has requested of the tag, and whether the tag is left alone
     /// then; nil if none is expected.
     private var expectedSleep: (time: ClosedRange<Instant>, isLeftAlone: Bool)?
-    /// How much earlier than requested a tag may disconnect: the command was on its way.
-    private static let sleepHaste = Duration.seconds(2)
-    /// How long a tag may take to disconnect by itself, beyond the requested time.
-    private static let sleepDelay = Duration.seconds(10)
     /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
     private(set) var waitsForMotion = false
     /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
@@ -239,12 +235,7 @@ extension LinkState {
     ///   - isLeftAlone: whether the tag advertises then, and would not sleep if it were connected again.
     ///   - now: the current time.
     mutating func sleeps(within time: Duration, isLeftAlone: Bool, at now: Instant) {
-        expectedSleep = (Self.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
-    }
-
-    /// When the link of a tag ends that the user has sent to sleep after a time.
-    static func endOfLink(ofTagThatSleepsIn time: Duration, at now: Instant) -> ClosedRange<Instant> {
-        now + time - sleepHaste...now + time + sleepDelay
+        expectedSleep = (Presence.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
     }
 
     /// Returns whether the end of the link is the requested one, which is no failure.
@@ -399,5 +390,12 @@ struct ConnectionIntent: Hashable, Sendable {
         guard isWanted != isRequested else { return nil }
         isRequested = isWanted
         return isWanted
+    }
+}
+
+extension LinkState {
+    /// Returns why the connection has failed.
+    func document(of error: TagConnectionError) -> ConnectionErrorDocument {
+        ConnectionErrorDocument(error, text: text(of: error), hint: hint(of: error))
     }
 }

@@ -202,6 +202,20 @@ extension TagMirror {
     }
 }
 
+extension Presence {
+    /// Goes on with a stored state; nil or a word that is no state: with none.
+    init(awayAfter: Duration, stored: TagRecord.Presence?, at now: Timestamp) {
+        let state = stored.flatMap { State(rawValue: $0.state) }
+        let since = Timestamp(instant: now.instant, unixMilliseconds: stored?.unixMilliseconds ?? 0)
+        self.init(awayAfter: awayAfter, earlier: state.map { ($0, since) }, at: now)
+    }
+
+    /// The part that is kept across restarts.
+    var stored: TagRecord.Presence {
+        TagRecord.Presence(state: state.rawValue, unixMilliseconds: since.unixMilliseconds)
+    }
+}
+
 // MARK: Finding the tag
 
 extension TagMirror {

@@ -31,7 +31,8 @@ extension TagMirror {
 
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
         ConnectionDocument(
-            link, sighting: sighting, lastSeen: lastSeen,
+            link.connection, since: link.since, error: link.connection.error.map(link.document), sighting: sighting,
+            lastSeen: lastSeen,
             ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
             why: TagFindings(self, nil, now: now).cause, held: link.intent.staysDisconnected, at: now)
     }

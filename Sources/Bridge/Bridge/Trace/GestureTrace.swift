@@ -39,9 +39,6 @@ public struct GestureTrace: Hashable, Sendable {
         static let hasReason = Remarks(rawValue: 8)
     }
 
-    /// A stage that was not reached.
-    static let never = UInt32.max
-
     /// When the descriptor was readable; of a gesture that was held back, when it was decoded.
     let received: Int64
     /// When the value was read.
@@ -49,11 +46,11 @@ public struct GestureTrace: Hashable, Sendable {
     /// When the gesture was decoded; of one that was held back, when it was released.
     let reassembled: UInt32
     /// When it was passed to the MQTT library.
-    var queued = Self.never
+    var queued = TraceTicks.never
     /// When the socket had accepted it.
-    var written = Self.never
+    var written = TraceTicks.never
     /// When the delivery ended.
-    var ended = Self.never
+    var ended = TraceTicks.never
     /// The gesture's `seq`, modulo 2^32.
     let sequence: UInt32
     /// The tag.
@@ -96,7 +93,7 @@ public struct GestureTrace: Hashable, Sendable {
 
     /// The socket has accepted it, if it was passed to the client. A time is set once.
     mutating func written(at ticks: Int64) {
-        guard queued != Self.never, written == Self.never, outcome == .pending else { return }
+        guard queued != TraceTicks.never, written == TraceTicks.never, outcome == .pending else { return }
         written = TraceTicks.distance(from: received, to: ticks)
     }
 
@@ -104,69 +101,10 @@ public struct GestureTrace: Hashable, Sendable {
     mutating func ended(_ outcome: Outcome, reason: UInt8?, at ticks: Int64) {
         ended = TraceTicks.distance(from: received, to: ticks)
         self.outcome = outcome
-        if outcome == .unsendable { written = Self.never }
+        if outcome == .unsendable { written = TraceTicks.never }
         guard let reason else { return }
         self.reason = reason
         remarks.insert(.hasReason)
-    }
-}
-
-/// Times of traces, in units of 2^40 attoseconds (1.1 µs). The conversion is a shift: a division of 128-bit numbers for
-/// each stage would take more instructions than the rest of the trace.
-enum TraceTicks {
-    /// The time of an instant.
-    static func at(_ instant: Instant) -> Int64 {
-        Int64(truncatingIfNeeded: instant.sinceBoot.attoseconds >> 40)
-    }
-
-    /// The distance of two times, at most 78 minutes.
-    static func distance(from start: Int64, to end: Int64) -> UInt32 {
-        let distance = end &- start
-        if distance < 0 { return 0 }
-        return distance >= Int64(GestureTrace.never) ? GestureTrace.never - 1 : UInt32(distance)
-    }
-
-    /// The instant of a time, rounded up: ``at(_:)`` rounds down, and a whole millisecond must stay one.
-    static func instant(_ ticks: Int64) -> Instant {
-        Instant(sinceBoot: Duration(attoseconds: (Int128(ticks) + 1) << 40))
-    }
-
-    /// The distance in microseconds.
-    static func microseconds(_ ticks: Int64) -> Int64 {
-        Int64(truncatingIfNeeded: (Int128(ticks) << 40) / 1_000_000_000_000)
-    }
-}
-
-/// Identifies the gesture of a publication: 12 bytes.
-struct GestureMark: Hashable, Sendable {
-    /// The number of the gesture in ``GestureTraces``. Until it is submitted to the ``Outbox``: how long it was held
-    /// back, in ``TraceTicks``.
-    var number: UInt32 = 0
-    /// The gesture's `seq`, modulo 2^32.
-    let sequence: UInt32
-    /// The tag; none: no gesture.
-    let tag: TagHandle
-    /// The ``GestureName/index`` of the name, or the mark of ``ChordNames``.
-    let name: UInt8
-    /// Whether the gesture was held back, because it could have become part of an exclusive chord.
-    private(set) var isHeld = false
-
-    /// No gesture.
-    static let none = GestureMark(tag: .none, name: 0, sequence: 0)
-
-    init(tag: TagHandle, name: UInt8, sequence: UInt64) {
-        self.sequence = UInt32(truncatingIfNeeded: sequence)
-        self.tag = tag
-        self.name = name
-    }
-
-    /// Whether there is a gesture.
-    var isGesture: Bool { tag != .none }
-
-    /// The gesture is released after it was held back.
-    mutating func hold(from start: Instant, to end: Instant) {
-        isHeld = true
-        number = TraceTicks.distance(from: TraceTicks.at(start), to: TraceTicks.at(end))
     }
 }
 

@@ -73,8 +73,8 @@ struct GestureTraces: Sendable {
     /// The connection of the delivery was lost: it waits for the next one.
     mutating func interrupted(_ number: UInt32) {
         guard isKept(number) else { return }
-        entries[Self.place(number)].queued = GestureTrace.never
-        entries[Self.place(number)].written = GestureTrace.never
+        entries[Self.place(number)].queued = TraceTicks.never
+        entries[Self.place(number)].written = TraceTicks.never
         entries[Self.place(number)].remarks.formUnion([.waitedForBroker, .isRepeated])
     }
 
