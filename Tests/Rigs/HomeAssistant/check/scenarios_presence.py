@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from failure import require, until
-from world import TAG, World
+from world import TAG, World, fires
 
 PERSON = "person.ada"
 
@@ -53,6 +53,44 @@ async def a_person_with_the_tag_is_home_and_away(world: World) -> None:
         await world.connected()
 
 
+async def zone_counts(world: World, count: int) -> None:
+    """Waits until the zone Home counts so many persons."""
+
+    async def look() -> bool:
+        return (await world.home.states()).get("zone.home", {}).get("state") == str(count)
+
+    await until(f"zone.home counts {count}", look)
+
+
+async def the_zone_counts_the_person_and_its_automations_run(world: World) -> None:
+    """The tracker has no coordinates: before 2026.11 Home Assistant's automations of zones need them."""
+    zone = {"entity_id": PERSON, "zone": "zone.home"}
+    names = ["enter", "leave", "condition"] if world.home.release.is_recent else []
+    async with wearer(world):
+        await zone_counts(world, 1)
+        for event in names[:2]:
+            trigger = {"platform": "zone", "event": event, **zone}
+            await world.home.automate(event, {"trigger": [trigger], "action": [fires(event)]})
+        if names:
+            trigger = {"platform": "state", "entity_id": PERSON, "to": ["home", "not_home"]}
+            await world.home.automate("condition", {
+                "trigger": [trigger], "condition": [{"condition": "zone", **zone}], "action": [fires("condition")],
+            })
+        since = len(world.bus.heard)
+        await world.command_tags("out-of-range 0001")
+        await zone_counts(world, 0)
+        for name in names:
+            await world.fired(name, 1 if name == "leave" else 0, since)
+        since = len(world.bus.heard)
+        await world.command_tags("in-range 0001")
+        await zone_counts(world, 1)
+        for name in names:
+            await world.fired(name, 0 if name == "leave" else 1, since)
+        await world.connected()
+    for name in names:
+        await world.home.remove_automation(name)
+
+
 async def a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts(world: World) -> None:
     async with wearer(world):
         changes = len(world.bus.heard)
@@ -72,4 +110,7 @@ async def a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts(world:
         require(not any('"gone"' in payload for payload in told), f"presence {told}")
 
 
-ALL = [a_person_with_the_tag_is_home_and_away, a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts]
+ALL = [
+    a_person_with_the_tag_is_home_and_away, the_zone_counts_the_person_and_its_automations_run,
+    a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts,
+]
