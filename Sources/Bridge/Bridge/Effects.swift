@@ -35,8 +35,11 @@ public struct Effects: Sendable {
         for case .publish(let fact) in facts.actions { actions.append(.publish(fact.reminder)) }
     }
 
-    /// Removes the actions and keeps their memory.
+    /// The most actions whose memory is kept. The facts of all tags at once take 1.4 kB for each tag.
+    private static let mostKept = 64
+
+    /// Removes the actions, and keeps their memory if they were few.
     public mutating func removeAll() {
-        actions.removeAll(keepingCapacity: true)
+        actions.removeAll(keepingCapacity: actions.count <= Self.mostKept)
     }
 }
