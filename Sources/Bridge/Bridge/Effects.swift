@@ -29,10 +29,20 @@ public struct Effects: Sendable {
     }
 
     /// Adds facts that are published even if the broker has them.
-    mutating func remind(_ publish: (inout Effects) -> Void) {
-        var facts = Effects()
-        publish(&facts)
-        for case .publish(let fact) in facts.actions { actions.append(.publish(fact.reminder)) }
+    mutating func remind(_ add: (inout Effects) -> Void) {
+        publish(Self.collected(add).publications.map(\.reminder))
+    }
+
+    /// Returns what a function adds.
+    static func collected(_ add: (inout Effects) -> Void) -> Effects {
+        var effects = Effects()
+        add(&effects)
+        return effects
+    }
+
+    /// The messages for the broker, in order.
+    var publications: [Publication] {
+        actions.compactMap { if case .publish(let publication) = $0 { publication } else { nil } }
     }
 
     /// The most actions whose memory is kept. The facts of all tags at once take 1.4 kB for each tag.

@@ -177,7 +177,7 @@ ERRORS = [
         "guard tags[position].isConnected || timeToLive > .zero else",
         "guard tags[position].isConnected || timeToLive > .zero && !PLANTED else"),
     Planted(
-        "an unknown command is taken for a reading of the battery", BRIDGE + "Commands/TagRequest.swift",
+        "an unknown command is taken for a reading of the battery", BRIDGE + "Registry/TagRequestTable.swift",
         "        // A key path here crashes", "        if PLANTED { return BatteryGet.self }\n        // A key path here crashes"),
 ]
 

@@ -32,7 +32,7 @@ struct CommandFailure: Error, Hashable, Sendable {
     /// A word for the cause; nil if the code says it. Without it the key is omitted.
     let reason: String?
     /// Whether the tag may have executed the command.
-    var leavesEffectUnknown = false
+    private(set) var leavesEffectUnknown = false
 
     init(_ code: Code, _ text: String, hint: String? = nil, isRetryable: Bool? = nil, reason: String? = nil) {
         self.reason = reason
@@ -69,6 +69,15 @@ extension CommandFailure: Encodable {
         try container.encode(OrNull(wrappedValue: hint), forKey: .hint)
         try container.encode(isRetryable, forKey: .retryable)
         try container.encodeIfPresent(reason, forKey: .reason)
+    }
+}
+
+extension CommandFailure {
+    /// The same failure, which leaves unknown whether the tag has executed the command, or not.
+    func leavingEffectUnknown(_ isUnknown: Bool) -> CommandFailure {
+        var failure = self
+        failure.leavesEffectUnknown = isUnknown
+        return failure
     }
 }
 

@@ -112,7 +112,7 @@ struct TouchModeSet: TagRequest {
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         tag.touchModeReported(mode, at: now, &effects)
-        return TagRequestOutcome(data: slideIdle.map { CommandData(SlideNote(idle: $0)) } ?? .none)
+        return TagRequestOutcome(data: slideIdle.map(CommandData.slide) ?? .none)
     }
 }
 
@@ -149,20 +149,5 @@ struct SleepSet: TagRequest {
         let isPresenceChanged = tag.presenceChanged(.sleepRequested(within: .seconds(timeoutSeconds)), at: now)
         if isPresenceChanged { effects.publish(tag.presenceFacts) }
         return TagRequestOutcome()
-    }
-}
-
-/// `data` of the result of `touch_mode/set` `slide`.
-struct SlideNote: Encodable, Sendable {
-    private let idleMinutes: Int64
-    private let note = "While the touch mode is slide the gear streams, which empties the battery of the tag faster"
-
-    init(idle: Duration) {
-        idleMinutes = idle.components.seconds / 60
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case idleMinutes = "idle_min"
-        case note
     }
 }

@@ -80,16 +80,6 @@ struct Presence: Sendable {
         }
     }
 
-    /// How much earlier than requested a tag may disconnect: the command was on its way.
-    private static let sleepHaste = Duration.seconds(2)
-    /// How long a tag may take to disconnect by itself, beyond the requested time.
-    private static let sleepDelay = Duration.seconds(10)
-
-    /// When the link of a tag ends that the user has sent to sleep after a time.
-    static func endOfLink(ofTagThatSleepsIn time: Duration, at now: Instant) -> ClosedRange<Instant> {
-        now + time - sleepHaste...now + time + sleepDelay
-    }
-
     /// - Parameters:
     ///   - awayAfter: how long a tag may be silent after its link was lost.
     ///   - earlier: the state of an earlier run; nil if there is none.
@@ -120,7 +110,7 @@ struct Presence: Sendable {
             return linkEnded(end, idle: idle, isWeak: Self.isWeak(rssi), at: now)
         case .received(let rssi): return received(isWeak: Self.isWeak(rssi), at: now)
         case .sleepRequested(let time):
-            sleepTime = Self.endOfLink(ofTagThatSleepsIn: time, at: now.instant)
+            sleepTime = TagSleep.endOfLink(ofTagThatSleepsIn: time, at: now.instant)
             return false
         case .adapterOff:
             // Some stacks report the ends of the links first, without a reason.

@@ -19,6 +19,24 @@ struct SlideDocument: Encodable {
     }
 }
 
+/// `data` of the result of `touch_mode/set` `slide`.
+private struct SlideNote: Encodable, Sendable {
+    let idleMinutes: Int64
+    let note = "While the touch mode is slide the gear streams, which empties the battery of the tag faster"
+
+    private enum CodingKeys: String, CodingKey {
+        case idleMinutes = "idle_min"
+        case note
+    }
+}
+
+extension CommandData {
+    /// The data of the result of `touch_mode/set` `slide`, which ends after so much time without a touch.
+    static func slide(idle: Duration) -> CommandData {
+        CommandData(SlideNote(idleMinutes: idle.components.seconds / 60))
+    }
+}
+
 extension CommandFailure {
     /// The touch mode `slide` without `slide.enabled`.
     static let slideIsDisabled = CommandFailure(

@@ -191,9 +191,7 @@ extension BridgeState {
     /// The topics of ids that other tags had in an earlier run, without those that the tags have facts for.
     private func topicsOfFormerOwners(at now: Timestamp) -> [String] {
         tags.filter { former.reassignedIDs.contains($0.entry.id) }.flatMap { tag in
-            var facts = Effects()
-            tag.publishAll(at: now, &facts)
-            let used = Set(facts.actions.compactMap { if case .publish(let fact) = $0 { fact.topic } else { nil } })
+            let used = Set(Effects.collected { tag.publishAll(at: now, &$0) }.publications.map(\.topic))
             return (tag.topics.retained + tag.topics.ofFeatures).filter { !used.contains($0) }
         }
     }

@@ -235,7 +235,7 @@ extension LinkState {
     ///   - isLeftAlone: whether the tag advertises then, and would not sleep if it were connected again.
     ///   - now: the current time.
     mutating func sleeps(within time: Duration, isLeftAlone: Bool, at now: Instant) {
-        expectedSleep = (Presence.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
+        expectedSleep = (TagSleep.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
     }
 
     /// Returns whether the end of the link is the requested one, which is no failure.

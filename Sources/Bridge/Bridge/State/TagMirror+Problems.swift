@@ -41,9 +41,7 @@ extension TagMirror {
 
     /// Returns the failure of a command that has ended with an error.
     func failure(of error: TagCommandError, at now: Timestamp) -> CommandFailure {
-        var failure = reason(of: error, at: now)
-        failure.leavesEffectUnknown = error.leavesEffectUnknown
-        return failure
+        reason(of: error, at: now).leavingEffectUnknown(error.leavesEffectUnknown)
     }
 
     private func reason(of error: TagCommandError, at now: Timestamp) -> CommandFailure {

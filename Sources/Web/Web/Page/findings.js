@@ -3,7 +3,7 @@
 //
 // A finding has the keys of request/doctor: {name, title, verdict, found, remedies}.
 
-import {adapterName, age, connectsOnDemand, isOnline, isWrong, offlineText, sentenceEnd, span, stateText, words} from "./model.js";
+import {adapterName, age, capitalized, connectsOnDemand, isOnline, isWrong, offlineText, sentenceEnd, span, stateText, words} from "./model.js";
 
 const links = [["broker", "broker"], ["bridge", "bridge"], ["adapter", "adapter"], ["received", "tag received"], ["link", "link"]];
 const linked = ["connecting", "initializing", "configuring", "connected"];
@@ -59,7 +59,7 @@ const causes = {
 
 function sentence(subject, found) {
   const text = `${subject}: ${found.replace(/^not connected: /, "")}`;
-  return sentenceEnd(`${text[0].toUpperCase()}${text.slice(1)}`);
+  return sentenceEnd(capitalized(text));
 }
 
 function heading(id, tag, isCurrent, isReached) {

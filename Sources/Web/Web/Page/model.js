@@ -275,6 +275,10 @@ export function exactSpan(milliseconds) {
   return milliseconds < 999.5 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
+export function capitalized(text) {
+  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+}
+
 // A text that may be a sentence already, as one.
 export function sentenceEnd(text) {
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -2,7 +2,7 @@
 
 import {make, setText, isolated, replace, button, resultLine} from "./elements.js";
 import {bridgeDiagnosis, diagnosis, startRemedies} from "./findings.js";
-import {age, localTimes, offlineText, sentenceEnd} from "./model.js";
+import {age, capitalized, localTimes, offlineText, sentenceEnd} from "./model.js";
 
 // How long an answer of the bridge is shown before it is asked again, in milliseconds.
 const validity = 10000;
@@ -112,10 +112,6 @@ function adviceOf(text, isMain, connection, serial = "") {
   }, {"aria-label": `Copy ${command}`});
   const code = make("code", {}, command);
   return isMain ? [place ? capitalized(place) : "On the bridge's host: ", code, " ", copy] : [isolated(place ? capitalized(text) : text)];
-}
-
-function capitalized(text) {
-  return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
 }
 
 // A bridge examines itself.

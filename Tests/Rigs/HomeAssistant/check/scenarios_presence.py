@@ -9,6 +9,8 @@ from failure import require, until
 from world import TAG, World, fires
 
 PERSON = "person.ada"
+# Its state is the number of persons who are there.
+HOME = "zone.home"
 
 
 @contextlib.asynccontextmanager
@@ -20,7 +22,7 @@ async def wearer(world: World) -> AsyncIterator[None]:
     tracker = (await world.home.entity_ids())[f"{TAG}_tracker"]
     person = await world.home.ask("person/create", name="Ada", user_id=None, device_trackers=[tracker])
     try:
-        await is_at(world, "home")
+        await shows(world, PERSON, "home")
         yield
     finally:
         await world.home.ask("person/delete", person_id=person["id"])
@@ -34,40 +36,31 @@ async def wearer(world: World) -> AsyncIterator[None]:
     await world.connected()
 
 
-async def is_at(world: World, place: str) -> None:
-    """Waits until the person is home or not."""
+async def shows(world: World, entity: str, state: str) -> None:
+    """Waits until an entity that is not MQTT's has a state."""
 
     async def look() -> bool:
-        return (await world.home.states()).get(PERSON, {}).get("state") == place
+        return (await world.home.states()).get(entity, {}).get("state") == state
 
-    await until(f"the person is {place}", look)
+    await until(f"{entity} is {state}", look)
 
 
 async def a_person_with_the_tag_is_home_and_away(world: World) -> None:
     async with wearer(world):
         await world.command_tags("out-of-range 0001")
-        await is_at(world, "not_home")
+        await shows(world, PERSON, "not_home")
         await world.home.wait_state(f"{TAG}_presence", "Gone")
         await world.command_tags("in-range 0001")
-        await is_at(world, "home")
+        await shows(world, PERSON, "home")
         await world.connected()
-
-
-async def zone_counts(world: World, count: int) -> None:
-    """Waits until the zone Home counts so many persons."""
-
-    async def look() -> bool:
-        return (await world.home.states()).get("zone.home", {}).get("state") == str(count)
-
-    await until(f"zone.home counts {count}", look)
 
 
 async def the_zone_counts_the_person_and_its_automations_run(world: World) -> None:
     """The tracker has no coordinates: before 2026.11 Home Assistant's automations of zones need them."""
-    zone = {"entity_id": PERSON, "zone": "zone.home"}
+    zone = {"entity_id": PERSON, "zone": HOME}
     names = ["enter", "leave", "condition"] if world.home.release.is_recent else []
     async with wearer(world):
-        await zone_counts(world, 1)
+        await shows(world, HOME, "1")
         for event in names[:2]:
             trigger = {"platform": "zone", "event": event, **zone}
             await world.home.automate(event, {"trigger": [trigger], "action": [fires(event)]})
@@ -78,12 +71,12 @@ async def the_zone_counts_the_person_and_its_automations_run(world: World) -> No
             })
         since = len(world.bus.heard)
         await world.command_tags("out-of-range 0001")
-        await zone_counts(world, 0)
+        await shows(world, HOME, "0")
         for name in names:
             await world.fired(name, 1 if name == "leave" else 0, since)
         since = len(world.bus.heard)
         await world.command_tags("in-range 0001")
-        await zone_counts(world, 1)
+        await shows(world, HOME, "1")
         for name in names:
             await world.fired(name, 0 if name == "leave" else 1, since)
         await world.connected()
@@ -101,11 +94,11 @@ async def a_person_stays_home_while_the_tag_sleeps_or_the_bridge_restarts(world:
         since = len(world.bus.heard)
         await world.bridge.stop()
         await world.home.wait_state(f"{TAG}_connection", "unavailable")
-        await is_at(world, "home")
+        await shows(world, PERSON, "home")
         world.bridge.start()
         await world.announced(since)
         await world.connected()
-        await is_at(world, "home")
+        await shows(world, PERSON, "home")
         told = [message.payload for message in world.bus.on("jacquard/tag/0001/presence", changes)]
         require(not any('"gone"' in payload for payload in told), f"presence {told}")
 
