@@ -204,7 +204,7 @@ struct CommandTests {
     @Test("get a result and have no effect while the bridge stops, because the broker counts them as delivered")
     func whileStopping() {
         let scene = Scene.connected()
-        scene.state.groups = GroupTable(["all": [.tag003R]])
+        scene.state.intake.groups = GroupTable(["all": [.tag003R]])
         scene.handle(.stopping)
         scene.send(led, #"{"state":"ON","id":"late"}"#)
         scene.send("group/all/led/set", #"{"state":"ON","id":"group"}"#)

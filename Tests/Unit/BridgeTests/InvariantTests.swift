@@ -60,7 +60,7 @@ struct InvariantTests {
         }
         scene.handle(.stopping)
         #expect(scene.results.filter(\.final).count == commands)
-        #expect(scene.state.departures.isEmpty)
+        #expect(scene.state.leftovers.departures.isEmpty)
     }
 
     /// An event without a preceding request.

@@ -46,8 +46,8 @@ struct LogStreamTests {
     func keys(level: LogLevel) {
         let scene = Self.scene(#"{"level":"\#(level.rawValue)","tag":"003R","duration_s":3600,"id":"l"}"#)
         #expect(scene.takeActions() == [.followLog(level)])
-        #expect(scene.state.log.selection?.tag == .tag003R)
-        #expect(scene.state.log.selection?.until == Scene.beginning + .seconds(3_600))
+        #expect(scene.state.diagnostics.log.selection?.tag == .tag003R)
+        #expect(scene.state.diagnostics.log.selection?.until == Scene.beginning + .seconds(3_600))
         #expect(scene.handle(.logged([Self.other, Self.connected], omitted: 3)).count == 1)
     }
 
@@ -62,7 +62,7 @@ struct LogStreamTests {
     func refused(payload: String, code: String) {
         let scene = Self.scene(payload)
         #expect(scene.results.last?.error?.code == code)
-        #expect(scene.takeActions().isEmpty && scene.state.log.selection == nil)
+        #expect(scene.takeActions().isEmpty && scene.state.diagnostics.log.selection == nil)
     }
 
     @Test("ends with duration 0, at a disconnect, and when the broker refuses the topic")
@@ -91,7 +91,7 @@ struct LogStreamTests {
         let scene = Scene()
         #expect(scene.send("bridge/attic/request/log", #"{"past_s":600,"level":"debug"}"#).isEmpty)
         #expect(scene.takeActions() == [.recallLog(.debug, .seconds(600), token: scene.tokens.last ?? 0)])
-        #expect(scene.state.log.selection == nil)
+        #expect(scene.state.diagnostics.log.selection == nil)
         let entry = LogEntry(at: Self.time - 61_000, level: .error, label: "mqtt", message: "refused")
         let own = LogEntry(
             at: Self.time, level: .error, label: "daemon", message: "refused",

@@ -91,7 +91,7 @@ struct PairTests {
         #expect(scene.handle(.advertisement(other)) == [])
         let similar = TagAdvertisement(address: "F0:01", serial: "04pX", name: nil, rssi: -60)
         scene.handle(.advertisement(similar))
-        #expect(scene.state.pairing.hint == "Tag 04pX is received: did you mean it?")
+        #expect(scene.state.search.pairing.hint == "Tag 04pX is received: did you mean it?")
         scene.notDone(.notFound)
         #expect(scene.lastError?.text == "The tag was not found before the timeout (did you mean 04pX?)")
         scene.send(topic, "O03R")
@@ -112,7 +112,7 @@ struct PairTests {
         #expect(
             empty.lastError?.hint
                 == "In Home Assistant, first select it in Select tag to pair; no tag is received")
-        #expect(empty.state.pairing.hint == empty.lastError?.hint)
+        #expect(empty.state.search.pairing.hint == empty.lastError?.hint)
     }
 
     @Test("of a configured tag keeps its configuration")
@@ -136,7 +136,7 @@ struct PairTests {
         #expect(scene.lastError?.text == #""serial" is "0001", which is the id of another tag"#)
         #expect(scene.state.tags.map(\.sighting.address) == [nil, nil])
         #expect(scene.takeActions().last == .removeTag(2))
-        #expect(scene.state.pairing.state == .failed)
+        #expect(scene.state.search.pairing.state == .failed)
     }
 
     @Test("adds the tag once if a reload has listed it with another id meanwhile")
@@ -193,7 +193,7 @@ struct PairTests {
         scene.send(topic, #"{"serial":"0001","timeout_s":5}"#)
         scene.wait(.seconds(35))
         #expect(scene.lastError?.code == "internal")
-        #expect(scene.state.pairing.isEmpty)
+        #expect(scene.state.search.pairing.isEmpty)
     }
 
     @Test("waits until the state of Bluetooth is known")

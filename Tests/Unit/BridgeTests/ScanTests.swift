@@ -99,9 +99,9 @@ struct ScanTests {
         let scene = scene(scanning: "")
         scene.send(topic, "stop")
         scene.notDone(.refused(name: "x", text: "y"))
-        #expect(scene.state.scan.isScanning)
+        #expect(scene.state.search.scan.isScanning)
         #expect(scene.handle(.scanEnded).count == 2)
-        #expect(!scene.state.scan.isWanted)
+        #expect(!scene.state.search.scan.isWanted)
     }
 
     @Test("that is stopped before it runs starts and stops")
@@ -113,7 +113,7 @@ struct ScanTests {
         for token in [1, 2] as [UInt64] {
             scene.handle(.requestEnded(token: token, .success(.done)))
         }
-        #expect(!scene.state.scan.isScanning)
+        #expect(!scene.state.search.scan.isScanning)
         #expect(scene.results.map(\.status) == ["ok", "ok"])
         #expect(scene.publications.count { $0.text.contains(#""type":"scan_stopped""#) } == 1)
         scene.send(topic, "")
@@ -130,7 +130,7 @@ struct ScanTests {
         let lines = scene.done()
         #expect(lines.first?.contains("10:17:02") == true)
         #expect(lines.count == 2)
-        #expect(scene.state.scan.allowsDuplicates)
+        #expect(scene.state.search.scan.allowsDuplicates)
     }
 
     @Test("publishes each tag once, or each advertisement with duplicates")
@@ -192,7 +192,7 @@ struct ScanTests {
         scene.send(topic, "")
         scene.notDone(.bluetoothUnavailable(.poweredOff))
         #expect(scene.lastError?.text == "Bluetooth is powered off")
-        #expect(!scene.state.scan.isScanning)
+        #expect(!scene.state.search.scan.isScanning)
     }
 
     @Test(
@@ -268,6 +268,6 @@ struct ScanTests {
         _ = heard(tag, in: scene)
         scene.wait(.seconds(3600))
         _ = heard(stranger, in: scene)
-        #expect(scene.state.seen.all.map(\.tag.serial) == ["0001"])
+        #expect(scene.state.search.seen.all.map(\.tag.serial) == ["0001"])
     }
 }

@@ -63,7 +63,7 @@ struct SharedTagModel {
             self.name = name
         }
 
-        var hasState: Bool { state?.boot != nil }
+        var hasState: Bool { state?.run.boot != nil }
 
         var isRunning: Bool { hasState && !isStopping }
     }

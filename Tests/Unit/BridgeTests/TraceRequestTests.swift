@@ -215,7 +215,7 @@ struct TraceRequestTests {
         scene.connect()
         #expect(try data(scene)["tags"] == .array([]))
         for _ in 1...200 { scene.report(.fragmentsLost) }
-        #expect(scene.state.incidents.latest(of: nil, 1_000).count == 128)
+        #expect(scene.state.diagnostics.incidents.latest(of: nil, 1_000).count == 128)
     }
 }
 

@@ -77,7 +77,7 @@ struct TrafficRecorderTests {
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R","duration_s":3600}"#)
         let value = [UInt8](repeating: 1, count: 512)
         var bytes = 0
-        while scene.state.recorder.recording != nil {
+        while scene.state.diagnostics.recorder.recording != nil {
             scene.handle(.traffic(.tag003R, .notified(value, on: .rawData)))
             bytes += value.count
         }
@@ -106,7 +106,7 @@ struct TrafficRecorderTests {
         scene.send("bridge/attic/request/gatt", #"{"tag":"003R"}"#)
         scene.send("bridge/attic/request/gatt", #"{"tag":"0001"}"#)
         #expect(scene.lastError?.code == "busy")
-        #expect(scene.state.recorder.recording?.tag == .tag003R)
+        #expect(scene.state.diagnostics.recorder.recording?.tag == .tag003R)
     }
 
     @Test(
@@ -121,7 +121,7 @@ struct TrafficRecorderTests {
         let scene = Scene.connected()
         scene.send("bridge/attic/request/gatt", payload)
         #expect(scene.lastError?.code == code)
-        #expect(scene.state.recorder.recording == nil)
+        #expect(scene.state.diagnostics.recorder.recording == nil)
     }
 
     @Test("costs nothing while no recording is requested: no record is made")

@@ -38,7 +38,7 @@ struct LEDSet: TagRequest {
     }
 
     func accepted(by tag: inout TagMirror) {
-        if case .on(let light, _) = arguments.intent { tag[led: arguments.target].expect(light) }
+        if case .on(let light, _) = arguments.intent { tag.lights[arguments.target].expect(light) }
     }
 
     func succeeded(
@@ -55,10 +55,10 @@ struct LEDSet: TagRequest {
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
-        tag[led: arguments.target].commandFailed()
+        tag.lights[arguments.target].commandFailed()
         guard failure?.leavesEffectUnknown == true, arguments.target == .tag else { return }
         switch arguments.intent {
-        case .on(let light, let pattern) where !tag.tagLED.isStopped(by: pattern):
+        case .on(let light, let pattern) where !tag.lights.tag.isStopped(by: pattern):
             tag.lightUnknown((light, pattern), at: now)
         case .on, .off: tag.lightUnknown(nil, at: now)
         }

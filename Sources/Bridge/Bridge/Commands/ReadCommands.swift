@@ -73,7 +73,7 @@ struct SignalGet: TagRequest {
     func succeeded(
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
-        guard let measured = tag.measuredSignal else {
+        guard let measured = tag.signal.measured else {
             return TagRequestOutcome(
                 failure: CommandFailure(
                     .unsupported, "The signal of tag \(tag.entry.id) has not been measured for this link",

@@ -63,7 +63,7 @@ struct BridgeMetrics {
                 name: "bridge_info", help: "Name and version of the bridge; always 1.", kind: .gauge,
                 samples: [.init(labels: identity, value: 1)]),
             .one(
-                "bridge_start_time_seconds", .gauge, bridge.startedAt.unixMilliseconds / 1000,
+                "bridge_start_time_seconds", .gauge, bridge.run.startedAt.unixMilliseconds / 1000,
                 "Start time in seconds since 1970."),
             .one("bridge_resident_bytes", .gauge, Int64(measurement.residentKilobytes) * 1024, "Resident memory."),
             .one(
@@ -98,7 +98,7 @@ struct BridgeMetrics {
                 ]),
             .durations(
                 "bridge_connect_seconds", "From the decision to connect a tag to its connection.",
-                [([], bridge.connectDurations)]),
+                [([], bridge.diagnostics.connectDurations)]),
             MetricFamily(
                 name: "bridge_reflexes_total", help: "Ended commands of reflexes, by status.", kind: .counter,
                 samples: reflexes(of: bridge).map {
@@ -131,36 +131,36 @@ struct BridgeMetrics {
             family("connected", .gauge, "Whether the tag is connected.") { $0.isConnected ? 1 : 0 },
             family("wanted", .gauge, "Whether the tag should be connected.") { $0.link.intent.isWanted ? 1 : 0 },
             family("battery_percent", .gauge, "Last reported battery level.") {
-                $0.battery.map { Int64($0.value.level) }
+                $0.battery.latest.map { Int64($0.value.level) }
             },
             family("charging", .gauge, "Whether the tag was charging at its last report.") {
-                $0.battery.map { $0.value.isCharging ? 1 : 0 }
+                $0.battery.latest.map { $0.value.isCharging ? 1 : 0 }
             },
             family("rssi_dbm", .gauge, "Signal strength of the last advertisement.") {
                 $0.sighting.rssi.map { Int64($0) }
             },
             family("reconnects_total", .counter, "Number of reconnects.") {
-                Int64(clamping: $0.counters.reconnects)
+                Int64(clamping: $0.statistics.counters.reconnects)
             },
             family("lost_fragments_total", .counter, "Packets lost because a fragment was missing.") {
-                Int64(clamping: $0.counters.lostFragments)
+                Int64(clamping: $0.statistics.counters.lostFragments)
             },
             family("expired_gestures_total", .counter, "Gestures that expired while the broker was disconnected.") {
-                Int64(clamping: $0.counters.expired)
+                Int64(clamping: $0.statistics.counters.expired)
             },
             MetricFamily(
                 name: "tag_gestures_total", help: "Gestures, by name.", kind: .counter,
                 samples: tags.flatMap { tag in
-                    tag.counters.gestures.made.map { name in
+                    tag.statistics.counters.gestures.made.map { name in
                         .init(
                             labels: [.init(tag), .init(name: "gesture", value: name.rawValue)],
-                            value: Int64(clamping: tag.counters.gestures[name]))
+                            value: Int64(clamping: tag.statistics.counters.gestures[name]))
                     }
                 }),
             MetricFamily(
                 name: "tag_chords_total", help: "Chords, by name.", kind: .counter,
                 samples: tags.flatMap { tag in
-                    tag.counters.chords.sorted { $0.key < $1.key }.map { name, count in
+                    tag.statistics.counters.chords.sorted { $0.key < $1.key }.map { name, count in
                         .init(
                             labels: [.init(tag), .init(name: "chord", value: name)], value: Int64(clamping: count))
                     }

@@ -200,11 +200,11 @@ struct MotionSet: TagRequest {
     /// Handles a lost response: the state is read again.
     private func becomesUnknown(on tag: inout TagMirror, at now: Timestamp) {
         switch work {
-        case .record(let id, let rates): tag.motion.becomesUnknown(recording: (id.session, rates), at: now.instant)
+        case .record(let id, let rates): tag.motion.doubt.responseLost(recording: (id.session, rates), at: now.instant)
         // A stream without a reader empties the battery.
-        case .stream: tag.motion.stopDue = now.instant
-        case .erase, .eraseAll: tag.motion.becomesUnknown(changesSessions: true, at: now.instant)
-        case .activate, .deactivate, .stop, .download: tag.motion.becomesUnknown(at: now.instant)
+        case .stream: tag.motion.streamEnd.mayHaveBegun(at: now.instant)
+        case .erase, .eraseAll: tag.motion.doubt.responseLost(changesSessions: true, at: now.instant)
+        case .activate, .deactivate, .stop, .download: tag.motion.doubt.responseLost(at: now.instant)
         }
     }
 

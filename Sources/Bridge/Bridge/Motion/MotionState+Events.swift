@@ -50,7 +50,7 @@ extension MotionState {
         }
         download?.until = nil
         effects.append(.send(.check))
-        if areSessionsUnknown { effects.append(.send(.list)) }
+        if doubt.areSessionsUnknown { effects.append(.send(.list)) }
         eraseDownloaded(in: tag, &effects)
         if let download, !download.isComplete { effects.append(.file(.open(download.session))) }
     }
@@ -68,12 +68,11 @@ extension MotionState {
         _ effects: inout [Effect]
     ) {
         if case .stop = errand {
-            stopPause =
-                if case .success = result { nil } else { min((stopPause ?? .seconds(1)) * 2, Self.longestStopPause) }
-            stopDue = stopPause.map { tag.now.instant + $0 }
+            let hasSucceeded = if case .success = result { true } else { false }
+            streamEnd.ended(hasSucceeded: hasSucceeded, at: tag.now.instant)
         }
         switch errand {
-        case .check, .list: checked(result, at: tag.now.instant)
+        case .check, .list: doubt.checked(result, at: tag.now.instant)
         default: break
         }
         switch (errand, result) {
@@ -83,7 +82,7 @@ extension MotionState {
             used(idle: tag.idle, at: tag.now.instant)
         case (.list, .success(.motionSessions(let sessions, let isComplete))):
             listed(sessions, isComplete: isComplete)
-            if !isComplete { checked(.failure(.timeout), at: tag.now.instant) }
+            if !isComplete { doubt.checked(.failure(.timeout), at: tag.now.instant) }
             used(idle: tag.idle, at: tag.now.instant)
         case (.deactivate, .success): ended(as: .inactive)
         case (.deactivate, .failure):
@@ -95,7 +94,9 @@ extension MotionState {
             return
         case (.erase, .failure(let failure)):
             error = "the session was not erased: \(text)"
-            if failure.leavesEffectUnknown { becomesUnknown(changesSessions: true, at: tag.now.instant) }
+            if failure.leavesEffectUnknown {
+                doubt.responseLost(changesSessions: true, at: tag.now.instant)
+            }
         case (.download, .failure(let error)) where error != .linkLost && error != .notConnected:
             return downloadFailed(text, in: tag, &effects)
         default: return
@@ -119,15 +120,10 @@ extension MotionState {
         } else if let until = download?.until, until <= now {
             downloadFailed("the link was lost for too long", in: tag, &effects)
         }
-        if let due = stopDue, due <= now {
-            stopDue = nil
-            // The end of the link has ended it, or another stream is wanted.
-            if tag.isConnected, stream == nil { effects.append(.send(.stop)) } else { stopPause = nil }
-        }
-        if let due = checkDue, due <= now {
-            checkDue = nil
-            if tag.isConnected { effects.append(.send(.check)) }
-            if tag.isConnected, areSessionsUnknown { effects.append(.send(.list)) }
+        if streamEnd.takeDue(isWanted: tag.isConnected && stream == nil, at: now) { effects.append(.send(.stop)) }
+        if doubt.takeDue(at: now), tag.isConnected {
+            effects.append(.send(.check))
+            if doubt.areSessionsUnknown { effects.append(.send(.list)) }
         }
         if let due = idleAt, due <= now {
             let isUnused = tag.isConnected && !isBusy

@@ -63,28 +63,13 @@ struct MotionState: Sendable {
     var unerased: MotionSessionID?
     /// When the unused module is deactivated.
     var idleAt: Instant?
-    /// When the end of a stream is requested again, which has failed: the tag would stream until its battery is empty.
-    var stopDue: Instant?
-    /// The pause before that; nil unless it has failed.
-    var stopPause: Duration?
-    /// When the state is read again that a lost response has left unknown.
-    var checkDue: Instant?
-    /// The pause before that.
-    private var checkPause = Self.firstCheckPause
-    /// Whether the list of sessions is read again, too.
-    private(set) var areSessionsUnknown = false
-    /// The recording that may have begun.
-    private var unconfirmedRecording: (session: String, rates: MotionRates)?
+    var streamEnd = MotionStreamEnd()
+    var doubt = MotionDoubt()
     /// The bridge's own commands by token.
     var errands: [UInt64: Errand] = [:]
 
     /// The most bytes that wait to be written to a file.
     static let mostUnwritten = 65_536
-    /// The pause before the state is read again; it doubles after each failure.
-    private static let firstCheckPause = Duration.seconds(1)
-    private static let longestCheckPause = Duration.seconds(60)
-    /// The longest pause before the end of a stream is requested again.
-    static let longestStopPause = Duration.seconds(60)
     /// How long a lost link is waited for.
     static let patience = Duration.seconds(3600)
     /// How long the tag may send nothing during a download. It repeats a packet after two seconds.
@@ -102,43 +87,16 @@ struct MotionState: Sendable {
         deadline.lower(to: stream?.batch.due)
         deadline.lower(to: download?.silentAt)
         deadline.lower(to: download?.until)
-        deadline.lower(to: stopDue)
-        deadline.lower(to: checkDue)
+        deadline.lower(to: streamEnd.due)
+        deadline.lower(to: doubt.due)
         return deadline
-    }
-
-    /// Handles a lost response, which leaves the state unknown until the tag reports it.
-    ///
-    /// - Parameters:
-    ///   - recording: the recording that may have begun; nil if none was requested.
-    ///   - changesSessions: whether sessions may have been erased.
-    ///   - now: the current time.
-    mutating func becomesUnknown(
-        recording: (session: String, rates: MotionRates)? = nil, changesSessions: Bool = false, at now: Instant
-    ) {
-        unconfirmedRecording = recording ?? unconfirmedRecording
-        areSessionsUnknown = areSessionsUnknown || changesSessions
-        checkPause = Self.firstCheckPause
-        checkDue = now + checkPause
-    }
-
-    /// Handles the end of a command that reads the state: another one follows a failure.
-    mutating func checked(_ result: Result<TagCommandResponse, TagCommandError>, at now: Instant) {
-        switch result {
-        case .success: checkPause = Self.firstCheckPause
-        // The next connection reads it.
-        case .failure(.linkLost), .failure(.notConnected): checkDue = nil
-        case .failure:
-            checkPause = min(checkPause * 2, Self.longestCheckPause)
-            checkDue = now + checkPause
-        }
     }
 
     /// Handles a list of sessions.
     mutating func listed(_ list: [StoredMotionSession], isComplete: Bool) {
         // A part of the list replaces nothing.
         if isComplete || sessions == nil { sessions = list }
-        if isComplete { areSessionsUnknown = false }
+        if isComplete { doubt.sessionsListed() }
     }
 
     /// Whether the raw data characteristic is used.
@@ -183,14 +141,14 @@ struct MotionState: Sendable {
 
     /// Handles a reported state of the module.
     mutating func reported(_ status: MotionModuleStatus) {
+        let recording = doubt.takeRecording()
         module = status.module
         if status.module != .missing { isPresent = true }
         self.status = status.status
         if status.status != .logging { mode = .none }
-        if status.status == .logging, mode == .none, let recording = unconfirmedRecording {
+        if status.status == .logging, mode == .none, let recording {
             (mode, session, rates) = (.store, recording.session, recording.rates)
         }
-        unconfirmedRecording = nil
     }
 }
 

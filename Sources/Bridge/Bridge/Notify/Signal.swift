@@ -116,14 +116,14 @@ struct NotifySet: TagRequest {
     }
 
     func accepted(by tag: inout TagMirror) {
-        if let light { tag[led: .tag].expect(light.state) }
+        if let light { tag.lights[.tag].expect(light.state) }
     }
 
     func succeeded(
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         guard let light else { return TagRequestOutcome() }
-        tag[led: .tag].plays(light.pattern, light.state, at: now.instant)
+        tag.lights[.tag].plays(light.pattern, light.state, at: now.instant)
         tag.lightConfirmed()
         let canVibrate = tag.gear?.value?.capabilities.contains(.haptic) ?? false
         let commands: [TagCommand] = canVibrate ? haptic.map { [.playHaptic($0)] } ?? [] : []
@@ -133,7 +133,7 @@ struct NotifySet: TagRequest {
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
         guard let light else { return }
-        tag[led: .tag].commandFailed()
+        tag.lights[.tag].commandFailed()
         guard failure?.leavesEffectUnknown == true else { return }
         // Late, a signal says nothing: the LED is switched off.
         tag.lightUnknown((light.state, light.pattern), at: now)

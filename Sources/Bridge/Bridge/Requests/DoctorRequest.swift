@@ -27,7 +27,7 @@ struct DoctorRequest: BridgeRequest {
     func begin(
         in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        if bridge.examinations.add(token) { effects.add(.examine(token: token)) }
+        if bridge.diagnostics.examinations.add(token) { effects.add(.examine(token: token)) }
         return .underWay
     }
 

@@ -20,7 +20,7 @@ struct ForgetRequest: BridgeRequest {
         let text = try arguments.text(key, longest: TagID.longest)
         let position = try bridge.tagPosition(CommandArguments.required(text, key, mayBe: "the id of a tag"))
         (entry, tag) = (bridge.tags[position].entry, bridge.tags[position].handle)
-        guard !bridge.departures.isForgetting(entry.id) else {
+        guard !bridge.leftovers.departures.isForgetting(entry.id) else {
             throw CommandFailure(.busy, "Tag \(entry.id) is being forgotten already", hint: "Wait for that result")
         }
     }
@@ -33,7 +33,7 @@ struct ForgetRequest: BridgeRequest {
     func begin(
         in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        bridge.departures.setForgetting(entry.id, true)
+        bridge.leftovers.departures.setForgetting(entry.id, true)
         effects.add(.forget(tag, token: token))
         return .underWay
     }
@@ -42,7 +42,7 @@ struct ForgetRequest: BridgeRequest {
         _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
         _ effects: inout Effects
     ) -> BridgeRequestStep {
-        bridge.departures.setForgetting(entry.id, false)
+        bridge.leftovers.departures.setForgetting(entry.id, false)
         bridge.forgotten(entry, token: token, at: now, &effects)
         return .underWay
     }
@@ -51,7 +51,7 @@ struct ForgetRequest: BridgeRequest {
         _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
         _ effects: inout Effects
     ) {
-        bridge.departures.setForgetting(entry.id, false)
+        bridge.leftovers.departures.setForgetting(entry.id, false)
         bridge.keptAfterAll(entry.id, at: now, &effects)
     }
 }

@@ -33,7 +33,7 @@ struct GATTRequest: BridgeRequest {
     }
 
     func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {
-        guard case .record = intent, let running = bridge.recorder.recording else { return }
+        guard case .record = intent, let running = bridge.diagnostics.recorder.recording else { return }
         throw CommandFailure(
             .busy, "The traffic of tag \(running.tag) is being recorded until \(running.until.text)",
             hint: "Wait for its end, or send the request \"stop\"")
@@ -44,10 +44,10 @@ struct GATTRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         switch intent {
         case .record(let tag, let seconds):
-            bridge.recorder.begin(tag, bridge.handle(of: tag), for: .seconds(seconds), at: now, &effects)
+            bridge.diagnostics.recorder.begin(tag, bridge.handle(of: tag), for: .seconds(seconds), at: now, &effects)
         case .stop:
-            bridge.recorder.end(.stopped, at: now, &effects)
+            bridge.diagnostics.recorder.end(.stopped, at: now, &effects)
         }
-        return .done(CommandData(TrafficRecorderDocument(bridge.recorder)))
+        return .done(CommandData(TrafficRecorderDocument(bridge.diagnostics.recorder)))
     }
 }

@@ -52,8 +52,8 @@ struct LogRequest: BridgeRequest {
         _ selection: (level: LogLevel, tag: TagID?, duration: Duration)?, past: RecalledLog?,
         in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        bridge.log.follow(selection, past: past, of: bridge.tags, at: now, &effects)
-        return .done(CommandData(LogRequestDocument(bridge.log.selection)))
+        bridge.diagnostics.log.follow(selection, past: past, of: bridge.tags, at: now, &effects)
+        return .done(CommandData(LogRequestDocument(bridge.diagnostics.log.selection)))
     }
 
     private var selection: (level: LogLevel, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }

@@ -26,8 +26,8 @@ struct PairRequest: BridgeRequest {
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try CommandArguments(payload, word: "serial")
-        let id = try arguments.pairingSerial() ?? bridge.pairing.requestSerial.flatMap { TagID($0) }
-        guard let id else { throw Self.missingSerial(bridge.seen.serials) }
+        let id = try arguments.pairingSerial() ?? bridge.search.pairing.requestSerial.flatMap { TagID($0) }
+        guard let id else { throw Self.missingSerial(bridge.search.seen.serials) }
         serial = id
         seconds = try arguments.integer("timeout_s", Self.timeouts) ?? Self.standardSeconds
         radio = try arguments.radio(of: bridge.configuration.radios)
@@ -60,7 +60,7 @@ struct PairRequest: BridgeRequest {
     var needsBluetooth: Bool { true }
 
     func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {
-        if bridge.pairing.isPairing(entry.serial) {
+        if bridge.search.pairing.isPairing(entry.serial) {
             throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
         }
         if let radio, let adapter = bridge.stack.adapters?.first(where: { $0.radio == radio }),
@@ -94,7 +94,7 @@ struct PairRequest: BridgeRequest {
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
         if isCheck, let radio { return checkFailure(error, radio) }
         let failure = bridge.stack.failure(of: error)
-        let serials = bridge.seen.serials.filter { $0 != entry.serial }
+        let serials = bridge.search.seen.serials.filter { $0 != entry.serial }
         guard case .notFound = error else { return failure }
         let known = bridge.tags.map(\.entry.serial)
         let likeness = SerialLikeness.hint(for: entry.serial, in: known + serials)
@@ -146,7 +146,8 @@ struct PairRequest: BridgeRequest {
         _ effects: inout Effects
     ) {
         let serial = try? CommandArguments(payload, word: "serial").pairingSerial()?.text
-        bridge.pairingRequested(.refused(failure, serial: serial ?? bridge.pairing.requestSerial), at: now, &effects)
+        bridge.pairingRequested(
+            .refused(failure, serial: serial ?? bridge.search.pairing.requestSerial), at: now, &effects)
     }
 
     func refused(

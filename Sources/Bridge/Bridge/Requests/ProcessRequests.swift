@@ -53,9 +53,6 @@ struct LogLevelRequest: BridgeRequest {
 struct RefreshRequest: BridgeRequest {
     static let name = "refresh"
 
-    /// The minimum interval; requests in between are combined.
-    static let interval = Duration.seconds(10)
-
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
     }
@@ -63,7 +60,7 @@ struct RefreshRequest: BridgeRequest {
     func begin(
         in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        if bridge.refreshes.admits(at: now.instant) { bridge.publishAllAgain(at: now, &effects) }
+        if bridge.work.refreshes.admits(at: now.instant) { bridge.publishAllAgain(at: now, &effects) }
         return .done(.none)
     }
 }

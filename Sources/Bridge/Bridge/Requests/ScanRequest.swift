@@ -38,11 +38,11 @@ struct ScanRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         switch intent {
         case .scan(_, let allowsDuplicates):
-            let allowsDuplicates = allowsDuplicates || bridge.scan.allowsDuplicates
+            let allowsDuplicates = allowsDuplicates || bridge.search.scan.allowsDuplicates
             bridge.scanChanged(.startRequested, at: now, &effects)
             effects.add(.scan(allowsDuplicates: allowsDuplicates, token: token))
             return .underWay
-        case .stop where bridge.scan.isWanted:
+        case .stop where bridge.search.scan.isWanted:
             bridge.scanChanged(.stopRequested, at: now, &effects)
             effects.add(.stopScan(token: token))
             return .underWay
@@ -65,7 +65,7 @@ struct ScanRequest: BridgeRequest {
         _ event: ScanState.Event, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
         bridge.scanChanged(event, at: now, &effects)
-        return .done(CommandData(ScanDocument(bridge.scan)))
+        return .done(CommandData(ScanDocument(bridge.search.scan)))
     }
 
     func failed(

@@ -12,7 +12,7 @@ struct TagsRequest: BridgeRequest {
     func begin(
         in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        let seen = bridge.seen.all
+        let seen = bridge.search.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(
                 tag, seen: seen.first { $0.tag.isFrom(tag) }, isConfigured: bridge.isConfigured(tag.entry.id))

@@ -17,7 +17,7 @@ struct TraceDocument: Encodable {
         let tags = bridge.tags.filter { request.tag == nil ? !$0.isConnected : $0.entry.id == request.tag }
         let ids = Dictionary(bridge.tags.map { ($0.handle, $0.entry.id.text) }) { first, _ in first }
         let (tracing, names) = (bridge.tracing, bridge.reactions.gestures.chordNames)
-        let clock = bridge.traceClock.checked(at: now)
+        let clock = bridge.diagnostics.clock.checked(at: now)
         self.gestures = gestures.compactMap { trace in
             ids[trace.tag].map { GestureTraceDocument(trace, of: $0, names, tracing, clock, at: now) }
         }
@@ -28,7 +28,7 @@ struct TraceDocument: Encodable {
         }
         commands = bridge.pendingCommands.traces.latest(of: request.tag?.text, request.count)
             .map { CommandTraceDocument($0, clock, at: now) }
-        incidents = bridge.incidents.latest(of: request.handle, request.count).compactMap { incident in
+        incidents = bridge.diagnostics.incidents.latest(of: request.handle, request.count).compactMap { incident in
             ids[incident.tag].map { IncidentDocument(incident, of: $0, clock) }
         }
     }

@@ -22,7 +22,7 @@ struct BridgeFindings {
         stack = bridge.stack
         let configuration = bridge.configuration
         introduction =
-            "\(configuration.instance) is online since \(bridge.startedAt.text), version \(configuration.version)"
+            "\(configuration.instance) is online since \(bridge.run.startedAt.text), version \(configuration.version)"
         var elsewhere: Set<Int> = []
         for position in bridge.tags.indices where bridge.isConnectedElsewhere(position) { elsewhere.insert(position) }
         self.elsewhere = elsewhere

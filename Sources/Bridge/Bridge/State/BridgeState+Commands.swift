@@ -8,13 +8,13 @@ import Time
 
 extension BridgeState {
     mutating func received(_ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) {
-        peers.received(at: now.instant)
-        if !formerAnnouncements.isEmpty, formerAnnouncements.contains(message.topic) {
+        fleet.peers.received(at: now.instant)
+        if !leftovers.announcements.isEmpty, leftovers.announcements.contains(message.topic) {
             return receivedFormerAnnouncement(message, &effects)
         }
         if receivedDiscovery(message, at: now, &effects) { return }
         guard let subject = topics.subject(of: message.topic) else {
-            if message.isRetained { former.receivedElsewhere(message.topic, message.payload) }
+            if message.isRetained { leftovers.former.receivedElsewhere(message.topic, message.payload) }
             return
         }
         switch subject {
@@ -29,27 +29,29 @@ extension BridgeState {
             if let position = tags.position(of: id) {
                 received(info: message.payload, ofTag: position)
             } else {
-                former.received(info: message.payload, of: id)
+                leftovers.former.received(info: message.payload, of: id)
             }
         case .peerInfo(let instance):
-            former.received(info: message.payload, ofBridge: instance)
+            leftovers.former.received(info: message.payload, ofBridge: instance)
             guard ExactText(instance) != ExactText(configuration.instance) else {
-                peers.received(ownInfo: message.payload)
-                pendingCommands.publishResults { peers.ownClaims($0.text) }
+                fleet.peers.received(ownInfo: message.payload)
+                pendingCommands.publishResults { fleet.peers.ownClaims($0.text) }
                 ownInfoReceived(message.payload, at: now, &effects)
-                if peers.claimsNothing { shutdown?.isKnown = true }
+                if fleet.peers.claimsNothing { run.shutdown?.isKnown = true }
                 endTagInfo(&effects)
                 return ringChanged(at: now, &effects)
             }
-            let change = peers.received(
-                info: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
+            let change = fleet.peers.received(
+                info: message.payload, of: instance, isStored: fleet.scopes.mayBeStored(at: now.instant),
+                at: now.instant)
             pendingCommands.bridgeAdded(change.added, ExactText(instance))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
-            pendingCommands.hasPeers = !peers.isEmpty
+            pendingCommands.hasPeers = !fleet.peers.isEmpty
             if change.isProof {
                 pendingCommands.left.bridgeLives(
-                    ExactText(instance), connected: change.connected, isFirst: peers.isBefore(ExactText(instance)),
+                    ExactText(instance), connected: change.connected,
+                    isFirst: fleet.peers.isBefore(ExactText(instance)),
                     at: now.instant)
             }
             dropCommands(ofTagsAt: ExactText(instance), change, at: now, &effects)
@@ -57,18 +59,19 @@ extension BridgeState {
             endTagInfo(&effects)
             ringChanged(at: now, &effects)
         case .peerState(let instance) where ExactText(instance) == ExactText(configuration.instance):
-            let isOverwritten = peers.isOverwritten(ownState: message.payload)
-            guard shutdown == nil else {
-                if message.payload.elementsEqual("offline".utf8) { shutdown?.isKnown = true }
+            let isOverwritten = fleet.peers.isOverwritten(ownState: message.payload)
+            guard run.shutdown == nil else {
+                if message.payload.elementsEqual("offline".utf8) { run.shutdown?.isKnown = true }
                 break
             }
             let isAnswer = message.payload.elementsEqual("online".utf8)
             if isOverwritten { stateOverwritten(at: now, &effects) }
             if isAnswer { retainedMessagesEnded(at: now, &effects) }
         case .peerState(let instance):
-            let change = peers.received(
-                state: message.payload, of: instance, isStored: scopes.mayBeStored(at: now.instant), at: now.instant)
-            pendingCommands.hasPeers = !peers.isEmpty
+            let change = fleet.peers.received(
+                state: message.payload, of: instance, isStored: fleet.scopes.mayBeStored(at: now.instant),
+                at: now.instant)
+            pendingCommands.hasPeers = !fleet.peers.isEmpty
             dropCommands(ofTagsAt: ExactText(instance), change, at: now, &effects)
             peerChanged(change, at: now, &effects)
             ringChanged(at: now, &effects)
@@ -84,20 +87,11 @@ extension BridgeState {
         guard message.payload.isEmpty else { return false }
         if message.isRetained { return true }
         guard stack.protocolVersion == Self.lastVersionWithoutRetain else { return false }
-        return retainedCommands.remove(ExactText(message.topic)) != nil
-            || CommandReceiver.needsPayload(name, isForTag: isForTag)
+        return intake.isDeletion(message) || CommandReceiver.needsPayload(name, isForTag: isForTag)
     }
 
     /// MQTT 3.1.1, whose brokers remove the retain flag from a message for a subscriber that they have.
     private static let lastVersionWithoutRetain = 4
-    /// Upper bound on ``retainedCommands``.
-    private static let mostRetainedCommands = 64
-
-    /// Notes a retained command: the message that deletes it is none.
-    private mutating func noteRetained(_ message: MQTTMessage) {
-        guard retainedCommands.count < Self.mostRetainedCommands else { return }
-        retainedCommands.insert(ExactText(message.topic))
-    }
 
     /// Handles a message that arrives after the decision to stop: rejects a command.
     mutating func receivedWhileStopping(_ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) {
@@ -147,7 +141,7 @@ extension BridgeState {
         }
         if message.isRetained {
             refusal = .retained
-            noteRetained(message)
+            intake.received(retained: message)
         }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
         var requester = Requester(
@@ -169,7 +163,7 @@ extension BridgeState {
                 .stored(stored), of: position, requester, leftTo: other, results, until: now.instant, at: now, &effects)
         }
         do throws(CommandFailure) {
-            if shutdown != nil { throw CommandFailure.stoppedBeforeSending }
+            if run.shutdown != nil { throw CommandFailure.stoppedBeforeSending }
             if let member { try check(member, at: position, for: address) }
             try execute(address, receiver, of: position, payload, message, requester, at: now, &effects)
         } catch {
@@ -198,7 +192,7 @@ extension BridgeState {
         _ requester: Requester, _ failure: CommandFailure, of position: Int?, publishesResult: Bool, at now: Timestamp,
         _ effects: inout Effects
     ) {
-        guard let position, !tags[position].isConnected, peers.lists(tags[position].entry.id) else { return }
+        guard let position, !tags[position].isConnected, fleet.peers.lists(tags[position].entry.id) else { return }
         switch failure.code {
         case .invalidJSON, .unknownCommand, .payloadTooLarge: return
         default: break
@@ -306,7 +300,7 @@ extension BridgeState {
 extension BridgeState {
     /// Returns what a command to a tag builds upon.
     mutating func requestContext(of position: Int) -> TagRequestContext {
-        tags.requestContext(of: position, commandSettings)
+        tags.requestContext(of: position, intake.settings)
     }
 
     /// Performs a command that does not wait for its tag.
@@ -328,37 +322,37 @@ extension BridgeState {
     /// Returns whether this bridge has to respond: another one may know the tag, or respond for unknown tags.
     private func isForThisBridge(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> Bool {
         guard let tag = address.tag else { return true }
-        if let position { return tags[position].isConnected || !peers.leavesCommands(to: tag) }
-        return peers.responds(forUnknown: tag, as: member)
+        if let position { return tags[position].isConnected || !fleet.peers.leavesCommands(to: tag) }
+        return fleet.peers.responds(forUnknown: tag, as: member)
     }
 
     /// Returns the other bridge that publishes the result of a command that ends as soon as it arrives; nil: this one.
     private func responder(_ address: CommandAddress, _ position: Int?, as member: GroupMember?) -> ExactText? {
         guard let tag = address.tag, let position else { return nil }
-        if let shutdown {
-            return shutdown.answers(for: tags[position].entry.id) ? nil : peers.successor(for: tag, as: member)
+        if let shutdown = run.shutdown {
+            return shutdown.answers(for: tags[position].entry.id) ? nil : fleet.peers.successor(for: tag, as: member)
         }
-        return isOwn(position) ? nil : peers.finalResponder(forKnown: tag, as: member)
+        return isOwn(position) ? nil : fleet.peers.finalResponder(forKnown: tag, as: member)
     }
 
     /// Returns the other bridge that publishes the `accepted` result of a pending command; nil: this one.
     func responder(of command: PendingCommand) -> ExactText? {
         guard let tag = sharedTag(of: command) else { return nil }
         return claimant(of: command)
-            ?? peers.responder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+            ?? fleet.peers.responder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns the other bridge that publishes the final result of a pending command; nil: this one.
     func finalResponder(of command: PendingCommand) -> ExactText? {
         guard let tag = sharedTag(of: command) else { return nil }
         return claimant(of: command)
-            ?? peers.finalResponder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
+            ?? fleet.peers.finalResponder(forKnown: tag, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns the bridge that was connected to the tag when a command arrived; nil if there was none, or if it has ended since.
     private func claimant(of command: PendingCommand) -> ExactText? {
         guard let bridge = command.claimant, !command.unaware.contains(bridge) else { return nil }
-        return peers.isResponding(bridge) ? bridge : nil
+        return fleet.peers.isResponding(bridge) ? bridge : nil
     }
 
     /// Returns the id of the tag of a command that another bridge may respond to; nil for any other command.
@@ -372,13 +366,14 @@ extension BridgeState {
     /// there is none.
     func successor(of command: PendingCommand) -> ExactText? {
         guard !command.isOnlyHere, !command.isReflex, let tag = command.tag else { return nil }
-        return peers.successor(for: tag.text, as: command.requesters.first?.member, besides: command.unaware)
+        return fleet.peers.successor(for: tag.text, as: command.requesters.first?.member, besides: command.unaware)
     }
 
     /// Returns whether other bridges ignore a command to a tag that arrives now: this bridge is connected to the tag, or was
     /// when the broker received the command.
     private func isOwn(_ position: Int) -> Bool {
-        tags[position].isConnected || (!isConnectedElsewhere(position) && peers.ownClaims(tags[position].entry.id.text))
+        tags[position].isConnected
+            || (!isConnectedElsewhere(position) && fleet.peers.ownClaims(tags[position].entry.id.text))
     }
 
     /// Returns whether another bridge is connected to a tag.
@@ -386,7 +381,7 @@ extension BridgeState {
 
     /// Returns the other bridge that is connected to a tag; nil if there is none.
     func bridge(connectedTo position: Int) -> ExactText? {
-        tags[position].isConnected ? nil : peers.bridge(connectedTo: tags[position].entry.id.text)
+        tags[position].isConnected ? nil : fleet.peers.bridge(connectedTo: tags[position].entry.id.text)
     }
 
     /// The commands that have failed here, and that another bridge may still have; nil if there are none.
@@ -414,7 +409,7 @@ extension BridgeState {
 
 extension BridgeState {
     /// The filters of commands to groups; none without groups.
-    var groupFilters: [String] { groups.isEmpty ? [] : topics.groupFilters }
+    var groupFilters: [String] { intake.groups.isEmpty ? [] : topics.groupFilters }
 
     /// Handles a command to a group: as the same command to each of its tags.
     ///
@@ -423,7 +418,7 @@ extension BridgeState {
     mutating func groupCommand(
         _ name: String, to group: ExactText, _ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects
     ) {
-        for tag in groups.tags(of: group) {
+        for tag in intake.groups.tags(of: group) {
             let topic = topics.tag(tag).command(name)
             guard case .command(let address) = topics.subject(of: topic) else { continue }
             let member = GroupMember(group: group, tag: ExactText(tag.text))
@@ -452,7 +447,7 @@ extension BridgeState {
 
     private func failureElsewhere(of member: GroupMember) -> CommandFailure? {
         let tag = member.tag.text
-        guard !peers.isConnected(to: tag, as: member), let owner = peers.owner(of: tag) else { return nil }
+        guard !fleet.peers.isConnected(to: tag, as: member), let owner = fleet.peers.owner(of: tag) else { return nil }
         return CommandFailure(
             .unknownTag,
             "Tag \(tag) belongs to the bridge \(owner.quoted), which does not have it in the group \(member.group.text.quoted)",
@@ -464,9 +459,9 @@ extension BridgeState {
 
     /// Uses the groups of a changed configuration.
     mutating func groupsChanged(_ effects: inout Effects) {
-        let wasEmpty = groups.isEmpty
-        groups = GroupTable(configuration.groups)
-        switch (wasEmpty, groups.isEmpty) {
+        let wasEmpty = intake.groups.isEmpty
+        intake.groups = GroupTable(configuration.groups)
+        switch (wasEmpty, intake.groups.isEmpty) {
         case (true, false): effects.add(.subscribe(topics.groupFilters))
         case (false, true): effects.add(.unsubscribe(topics.groupFilters))
         default: break

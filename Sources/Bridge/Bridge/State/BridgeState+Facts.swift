@@ -12,7 +12,7 @@ extension BridgeState {
         stack.bluetoothChanged(to: state)
         if state != .poweredOn {
             scanEnded(because: "Bluetooth is \(state.text)", at: now, &effects)
-            seen.removeAll()
+            search.seen.removeAll()
         }
         for position in tags.indices { tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService) }
         let event: Presence.Event = stack.isOutOfService ? .adapterOff : .adapterOn
@@ -48,14 +48,14 @@ extension BridgeState {
 
     /// Handles the version of the MQTT protocol and the node of a new connection; nil: the broker has one address.
     mutating func brokerProtocol(_ version: Int, _ node: String?, at now: Timestamp, _ effects: inout Effects) {
-        if node == nil { stateReminders.stop() } else { stateReminders.start(at: now.instant) }
+        if node == nil { fleet.reminders.stop() } else { fleet.reminders.start(at: now.instant) }
         (stack.protocolVersion, stack.brokerNode) = (version, node)
         effects.publish(infoFact)
     }
 
     /// Handles a will that has overwritten the bridge's state.
     mutating func stateOverwritten(at now: Timestamp, _ effects: inout Effects) {
-        if stack.brokerNode != nil { stateReminders.start(at: now.instant) }
+        if stack.brokerNode != nil { fleet.reminders.start(at: now.instant) }
         effects.publish(overwrittenFacts.map(\.reminder))
     }
 
@@ -72,26 +72,26 @@ extension BridgeState {
     /// Handles a change of the connection to the broker. The first connection is not the end of an outage, and without one
     /// there is nothing to lose.
     mutating func brokerChanged(isConnected: Bool, at now: Timestamp, _ effects: inout Effects) {
-        guard isConnected != isBrokerConnected else { return }
+        guard isConnected != run.isBrokerConnected else { return }
         pendingCommands.isBrokerConnected = isConnected
-        let isFirst = isBrokerConnected == nil
-        if isConnected || !isFirst { isBrokerConnected = isConnected }
+        let isFirst = run.isBrokerConnected == nil
+        if isConnected || !isFirst { run.isBrokerConnected = isConnected }
         guard !isFirst else { return }
         react(at: now, &effects) { $0.occurred(.broker(isConnected: isConnected), by: nil, of: $1, at: now, &$2) }
     }
 
     mutating func brokerConnected(at now: Timestamp, _ effects: inout Effects) {
-        discovery?.life.brokerConnected(at: now.instant.sinceBoot)
-        former.brokerConnected(at: now.instant)
-        peers.brokerConnected(at: now.instant)
-        watch?.brokerConnected(at: now.instant)
-        retainedCommands = []
+        homeAssistant.discovery?.life.brokerConnected(at: now.instant.sinceBoot)
+        leftovers.former.brokerConnected(at: now.instant)
+        fleet.peers.brokerConnected(at: now.instant)
+        fleet.watch?.brokerConnected(at: now.instant)
+        intake.brokerConnected()
         let wereElsewhere = tagsElsewhere != nil
         scopesUndecided(at: now, &effects)
         if wereElsewhere { effects.publish(infoFact) }
         healthEvent(at: now, &effects) { $0.brokerConnected() }
         // With discovery, they are cleared after the announcement without their entities.
-        let hasLeftTopics = discovery == nil && tags.contains { !$0.leftTopics.isEmpty }
+        let hasLeftTopics = homeAssistant.discovery == nil && tags.contains { !$0.leftTopics.isEmpty }
         if hasLeftTopics { leftTopicsCleared(&effects) }
     }
 
@@ -103,7 +103,7 @@ extension BridgeState {
         configuration = new
         pendingCommands.commandsPerTag = new.options.commandsPerTag
         for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
-        commandSettings = TagRequestContext.Settings(new.options)
+        intake.settings = TagRequestContext.Settings(new.options)
         if old.reflexes != new.reflexes { reactions.setReflexes(new.reflexes) }
         rawDataConfigured(&effects)
         watchChanged(isBrokerConnected: isBrokerConnected, at: now, &effects)
@@ -123,28 +123,28 @@ extension BridgeState {
     /// Migrates the discovery documents to another form or prefix, as after a restart, or removes them if discovery is
     /// off.
     private mutating func discoveryChanged(isBrokerConnected: Bool, at now: Timestamp, _ effects: inout Effects) {
-        let old = discovery
+        let old = homeAssistant.discovery
         let ids = tags.map(\.entry.id.text)
-        discovery = HomeAssistantDiscovery(configuration, topics: topics)
-        let isOn = discovery != nil
+        homeAssistant.discovery = HomeAssistantDiscovery(configuration, topics: topics)
+        let isOn = homeAssistant.discovery != nil
         var finds = Effects()
         for position in tags.indices { tags[position].setDiscovered(isOn, &finds) }
         guard isOn else {
             if let old {
                 let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
-                departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+                leftovers.departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
                 effects.publish(old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
             }
             return effects.append(finds)
         }
-        discovery?.setTags(ids)
-        if let old { discovery?.takeOver(from: old, tags: tags.map { DiscoveredTag($0) }) }
-        if isBrokerConnected { discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
-        for position in tags.indices where scopes[tags[position].entry.id] != nil {
+        homeAssistant.discovery?.setTags(ids)
+        if let old { homeAssistant.discovery?.takeOver(from: old, tags: tags.map { DiscoveredTag($0) }) }
+        if isBrokerConnected { homeAssistant.discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
+        for position in tags.indices where fleet.scopes[tags[position].entry.id] != nil {
             let topics = discoveryTopics(of: tags[position].entry.id)
             effects.add(.withhold([tags[position].topics[FindFact.topic]] + topics))
         }
-        effects.add(.subscribe(discovery?.life.filters ?? []))
+        effects.add(.subscribe(homeAssistant.discovery?.life.filters ?? []))
         effects.publish(pairingFact)
         publishFound(&effects)
         effects.append(finds)
@@ -156,11 +156,11 @@ extension BridgeState {
 extension BridgeState {
     /// Handles an event of the requested scan.
     mutating func scanChanged(_ scanEvent: ScanState.Event, at now: Timestamp, _ effects: inout Effects) {
-        switch scan.handle(scanEvent, at: now) {
+        switch search.scan.handle(scanEvent, at: now) {
         case .none: break
         case .prolonged: effects.publish(scanFact)
         case .started:
-            found.begin(at: now)
+            search.found.begin(at: now)
             effects.publish(scanFact)
             publishFound(&effects)
             effects.publish(event(.scanStarted, at: now))
@@ -176,15 +176,15 @@ extension BridgeState {
 
     /// Ends the scan without a request. If a user has requested the end too, that request publishes the event.
     mutating func scanEnded(because reason: String, at now: Timestamp, _ effects: inout Effects) {
-        guard scan.end() else { return }
+        guard search.scan.end() else { return }
         effects.publish(scanFact)
         effects.publish(foundFact)
-        if !scan.isStopRequested { effects.publish(event(.scanStopped, text: reason, at: now)) }
+        if !search.scan.isStopRequested { effects.publish(event(.scanStopped, text: reason, at: now)) }
     }
 
     /// Ends the scan once its duration has passed.
     mutating func endScanInTime(at now: Timestamp, _ effects: inout Effects) {
-        guard let until = scan.until, until.instant <= now.instant else { return }
+        guard let until = search.scan.until, until.instant <= now.instant else { return }
         effects.add(.stopScan(token: pendingCommands.unusedToken()))
         scanEnded(because: "the duration has passed", at: now, &effects)
     }
@@ -204,14 +204,15 @@ extension BridgeState {
     mutating func pairingReached(
         _ stage: PairingStage, of tag: TagHandle, at now: Timestamp, _ effects: inout Effects
     ) {
-        guard let serial = pairing.serial(of: tag) else { return }
+        guard let serial = search.pairing.serial(of: tag) else { return }
         pairingChanged(.reached(stage, serial: serial), at: now, &effects)
     }
 
     /// Handles an event of a pairing of a request.
     mutating func pairingRequested(_ event: PairingProgress.Event, at now: Timestamp, _ effects: inout Effects) {
         var stranger: TagHandle?
-        if case .failed(let entry, _) = event, let tag = pairing.tag(entry.serial), tags.position(of: tag) == nil {
+        if case .failed(let entry, _) = event, let tag = search.pairing.tag(entry.serial), tags.position(of: tag) == nil
+        {
             stranger = tag
         }
         pairingChanged(event, at: now, &effects)
@@ -222,7 +223,7 @@ extension BridgeState {
     mutating func pairingChanged(
         _ pairingEvent: PairingProgress.Event, at now: Timestamp, _ effects: inout Effects
     ) {
-        guard pairing.handle(pairingEvent, at: now) else { return }
+        guard search.pairing.handle(pairingEvent, at: now) else { return }
         let event: Publication? =
             switch pairingEvent {
             case .began(let entry, _): event(.pairStarted, id: entry.id, serial: entry.serial, at: now)
@@ -244,7 +245,7 @@ extension BridgeState {
         let address = sighting.address ?? ""
         effects.publish(event(.paired, id: entry.id, serial: entry.serial, address: address, at: now))
         addPaired(entry, sighting, at: now, &effects)
-        _ = pairing.handle(.succeeded(entry, address: address), at: now)
+        _ = search.pairing.handle(.succeeded(entry, address: address), at: now)
         effects.publish(pairingFact)
         publishFound(&effects)
     }
@@ -255,39 +256,39 @@ extension BridgeState {
 extension BridgeState {
     mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp, _ effects: inout Effects) {
         health.measured(measurement, at: now.instant)
-        let isContested = contest.minutePassed(at: now.instant)
+        let isContested = fleet.contest.minutePassed(at: now.instant)
         _ = updateHealth(at: now)
         effects.publish(healthFact(at: now))
         if isContested { effects.publish(infoFact.reminder) }
         // Reported once a minute: soon enough to correct forecasts and traces after the time of day was set.
-        traceClock = traceClock.checked(at: now)
+        diagnostics.clock = diagnostics.clock.checked(at: now)
         for position in tags.indices { tags[position].clockChecked(at: now, &effects) }
     }
 
     /// Handles the document of this bridge, or of another one with its instance name.
     mutating func ownInfoReceived(_ info: [UInt8], at now: Timestamp, _ effects: inout Effects) {
-        guard shutdown == nil, info.count <= PeerBridges.longestInfo,
+        guard run.shutdown == nil, info.count <= PeerBridges.longestInfo,
             let other = JSONValue(parsing: info)?["boot"]?.string
         else { return }
-        let isDue = contest.received(isOwn: other == boot, at: now.instant)
-        guard other != boot else { return }
+        let isDue = fleet.contest.received(isOwn: other == run.boot, at: now.instant)
+        guard other != run.boot else { return }
         if isDue { effects.publish(infoFact.reminder) }
         healthChanged(at: now, &effects)
     }
 
     /// Handles that the broker has ended the connection because of another client with this identifier.
     mutating func identifierTaken(at now: Timestamp, _ effects: inout Effects) {
-        contest.takenOver(at: now.instant)
+        fleet.contest.takenOver(at: now.instant)
         healthChanged(at: now, &effects)
     }
 
     /// Whether another client uses the bridge's client identifier or instance name.
-    public func isNameContested(at now: Timestamp) -> Bool { contest.isOngoing(at: now.instant) }
+    public func isNameContested(at now: Timestamp) -> Bool { fleet.contest.isOngoing(at: now.instant) }
 
     /// The cause of ``isNameContested(at:)``.
     var contestCause: Cause {
         .identifierInUse(
-            clientID: configuration.clientID, instance: configuration.instance, isBridge: contest.isBridge)
+            clientID: configuration.clientID, instance: configuration.instance, isBridge: fleet.contest.isBridge)
     }
 
     /// Handles an event that affects only the bridge's health.
@@ -321,9 +322,9 @@ extension BridgeState {
     mutating func updateHealth(at now: Timestamp) -> Bool {
         var problems = stack.problems + tags.flatMap(\.problems)
         problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
-        problems += takenIDs.problems(tags) + deletedInHomeAssistant
-        if contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
-        for serial in seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
+        problems += leftovers.takenIDs.problems(tags) + deletedInHomeAssistant
+        if fleet.contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
+        for serial in search.seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
         }
         return health.found(problems, at: now)
@@ -350,42 +351,42 @@ extension BridgeState {
             BridgeInfoDocument(
                 version: configuration.version,
                 instance: configuration.instance,
-                started: startedAt.text,
-                boot: boot,
+                started: run.startedAt.text,
+                boot: run.boot,
                 bluez: stack.bluezVersion,
                 mqtt: stack.protocolVersion,
                 node: stack.brokerNode,
                 tags: tags.map(\.entry.id.text),
                 connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
-                refused: refusedCommands, session: peers.missed == nil ? nil : peers.session,
-                missedMilliseconds: peers.missed?.milliseconds, groups: groups.document,
-                watch: watch == nil ? nil : true))
+                refused: refusedCommands, session: fleet.peers.missed == nil ? nil : fleet.peers.session,
+                missedMilliseconds: fleet.peers.missed?.milliseconds, groups: intake.groups.document,
+                watch: fleet.watch == nil ? nil : true))
     }
 
     var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }
 
-    var scanFact: Publication { .fact(topics.scan, ScanDocument(scan)) }
+    var scanFact: Publication { .fact(topics.scan, ScanDocument(search.scan)) }
 
     func healthFact(at now: Timestamp) -> Publication { .fact(topics.health, healthDocument(at: now)) }
 
     /// Returns the document of `G/health`.
-    func healthDocument(at now: Timestamp) -> HealthDocument { health.document(startedAt: startedAt, at: now) }
+    func healthDocument(at now: Timestamp) -> HealthDocument { health.document(startedAt: run.startedAt, at: now) }
 
     /// `G/pairing`; published while discovery is on.
     var pairingFact: [Publication] {
-        discovery == nil ? [] : [.fact(topics.pairing, PairingDocument(pairing))]
+        homeAssistant.discovery == nil ? [] : [.fact(topics.pairing, PairingDocument(search.pairing))]
     }
 
     /// `G/found`; published while discovery is on.
     var foundFact: [Publication] {
-        guard discovery != nil else { return [] }
-        let document = FoundTagsDocument(found, isScanning: scan.isScanning) { tags.contains(serial: $0) }
+        guard homeAssistant.discovery != nil else { return [] }
+        let document = FoundTagsDocument(search.found, isScanning: search.scan.isScanning) { tags.contains(serial: $0) }
         return [.fact(topics.found, document)]
     }
 
     /// Ends the display of a failed pairing.
     mutating func pairingDue(at now: Timestamp, _ effects: inout Effects) {
-        if pairing.deadlineReached(at: now) { effects.publish(pairingFact) }
+        if search.pairing.deadlineReached(at: now) { effects.publish(pairingFact) }
     }
 
     /// How long an event is queued while the broker is away.
@@ -414,59 +415,63 @@ extension BridgeState {
 extension BridgeState {
     /// Publications of discovery that are due.
     mutating func discoveryDue(at now: Timestamp, _ effects: inout Effects) {
-        guard let actions = discovery?.life.takeDue(at: now.instant.sinceBoot) else { return }
+        guard let actions = homeAssistant.discovery?.life.takeDue(at: now.instant.sinceBoot) else { return }
         for action in actions { perform(action, at: now, &effects) }
         announcementsDue(at: now, &effects)
     }
 
     /// The next announcements of tags.
     private mutating func announcementsDue(at now: Timestamp, _ effects: inout Effects) {
-        let (ids, isAgain, isEnd) = announcements.takeDue(at: now.instant)
+        let (ids, isAgain, isEnd) = homeAssistant.queue.takeDue(at: now.instant)
         for position in ids.compactMap(tags.position) {
-            let isShared = peers.lists(tags[position].entry.id)
-            let documents = discovery?.firstAnnouncement(of: DiscoveredTag(tags[position]), isShared: isShared) ?? []
+            let isShared = fleet.peers.lists(tags[position].entry.id)
+            let documents =
+                homeAssistant.discovery?.firstAnnouncement(of: DiscoveredTag(tags[position]), isShared: isShared) ?? []
             let facts = documents.map(Publication.init)
             effects.publish(isAgain ? facts.map(\.reminder) : facts)
         }
-        if !ids.isEmpty, announcements.isComplete {
+        if !ids.isEmpty, homeAssistant.queue.isComplete {
             let left = tags.flatMap(\.leftTopics)
-            if !left.isEmpty { departures.append(.features, retainedTopics: left, at: now.instant) }
+            if !left.isEmpty { leftovers.departures.append(.features, retainedTopics: left, at: now.instant) }
         }
         if isEnd { effects.publish(changedStates) }
     }
 
     /// Announces a tag after one of its facts has changed. The ``Outbox`` drops the announcement if it is the same as before.
     mutating func announce(tag position: Int, _ effects: inout Effects) {
-        guard discovery?.life.hasAnnounced == true else { return }
-        effects.publish(discovery?.announcement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? [])
+        guard homeAssistant.discovery?.life.hasAnnounced == true else { return }
+        effects.publish(
+            homeAssistant.discovery?.announcement(of: DiscoveredTag(tags[position])).map(Publication.init) ?? [])
     }
 
     /// Receives a message of discovery.
     ///
     /// - Returns: whether it is one.
     mutating func receivedDiscovery(_ message: MQTTMessage, at now: Timestamp, _ effects: inout Effects) -> Bool {
-        guard discovery != nil else { return false }
-        let before = discovery?.deletions
-        let isDiscovery = discovery?.received(
+        guard homeAssistant.discovery != nil else { return false }
+        let before = homeAssistant.discovery?.deletions
+        let isDiscovery = homeAssistant.discovery?.received(
             message.topic, message.payload, isRetained: message.isRetained, at: now.instant.sinceBoot)
         guard isDiscovery == true else { return false }
-        if before != discovery?.deletions { healthChanged(at: now, &effects) }
+        if before != homeAssistant.discovery?.deletions { healthChanged(at: now, &effects) }
         return true
     }
 
     /// The problems of devices that a user has deleted in Home Assistant; none for tags that another bridge announces.
     private var deletedInHomeAssistant: [Problem] {
-        guard let deletions = discovery?.deletions, deletions.ofBridge || !deletions.tags.isEmpty else { return [] }
-        let deleted = tags.filter { deletions.tags.contains($0.entry.id.text) && scopes[$0.entry.id] == nil }
+        guard let deletions = homeAssistant.discovery?.deletions, deletions.ofBridge || !deletions.tags.isEmpty else {
+            return []
+        }
+        let deleted = tags.filter { deletions.tags.contains($0.entry.id.text) && fleet.scopes[$0.entry.id] == nil }
         return (deletions.ofBridge ? [Problem(.bridgeDeleted)] : [])
             + deleted.map { Problem(.deletedInHomeAssistant($0.entry), about: $0.entry.id.text) }
     }
 
     /// Announces all tags with changed entities, and removes those that no longer exist.
     private mutating func announceChanges(_ effects: inout Effects) {
-        guard let old = discovery?.documents else { return }
-        discovery?.adopt(Vocabulary(configuration))
-        guard let discovery, discovery.life.hasAnnounced else { return }
+        guard let old = homeAssistant.discovery?.documents else { return }
+        homeAssistant.discovery?.adopt(Vocabulary(configuration))
+        guard let discovery = homeAssistant.discovery, discovery.life.hasAnnounced else { return }
         for tag in tags {
             let removed = old.components(ofTag: tag.entry.id.text)
             effects.publish(
@@ -476,20 +481,21 @@ extension BridgeState {
 
     /// Removes a tag from Home Assistant.
     func withdraw(_ tag: TagMirror, _ effects: inout Effects) {
-        effects.publish(discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? [])
+        effects.publish(
+            homeAssistant.discovery?.documents.withdrawal(ofTag: tag.entry.id.text).map(Publication.init) ?? [])
     }
 
     /// Publishes `G/found`, and the announcement of the bridge if it lists other tags to pair.
     mutating func publishFound(_ effects: inout Effects) {
-        let found = found.documents { tags.contains(serial: $0) }.tags
+        let found = search.found.documents { tags.contains(serial: $0) }.tags
         let serials = Set(found.filter { !$0.known }.map(\.serial)).sorted()
         effects.publish(foundFact)
-        effects.publish(discovery?.setFound(serials).map(Publication.init) ?? [])
+        effects.publish(homeAssistant.discovery?.setFound(serials).map(Publication.init) ?? [])
     }
 
     /// The same after a tag was added; nothing if the latest scan has not found it.
     mutating func publishFound(about serial: String, _ effects: inout Effects) {
-        if found.contains(serial) { publishFound(&effects) }
+        if search.found.contains(serial) { publishFound(&effects) }
     }
 
     /// The number of connected tags.
@@ -499,10 +505,10 @@ extension BridgeState {
         switch action {
         case .publish(let messages): effects.publish(messages.map(Publication.init))
         case .announceAll(let again):
-            announcements.begin(tags.map(\.entry.id), again: again, at: now.instant)
+            homeAssistant.queue.begin(tags.map(\.entry.id), again: again, at: now.instant)
             let facts = announcementOfBridge
             effects.publish(again ? facts.map(\.reminder) : facts)
-        case .repeatTouchModes: if !announcements.postponesTouchModes() { effects.publish(changedStates) }
+        case .repeatTouchModes: if !homeAssistant.queue.postponesTouchModes() { effects.publish(changedStates) }
         case .repeatBridge:
             effects.publish(announcementOfBridge.map(\.reminder))
             effects.remind { publishBridge(at: now, &$0) }
@@ -521,6 +527,6 @@ extension BridgeState {
     }
 
     private var announcementOfBridge: [Publication] {
-        discovery?.documents.announcementOfBridge.map(Publication.init) ?? []
+        homeAssistant.discovery?.documents.announcementOfBridge.map(Publication.init) ?? []
     }
 }

@@ -14,8 +14,8 @@ public struct BrokerFootprint: Sendable {
 extension BridgeState {
     /// The messages to take back at a broker that the bridge leaves. Tags that another bridge has, too, are left to it.
     public var footprint: BrokerFootprint {
-        let own = tags.filter { !peers.isKnown($0.entry.id) }
-        let documents = discovery?.documents
+        let own = tags.filter { !fleet.peers.isKnown($0.entry.id) }
+        let documents = homeAssistant.discovery?.documents
         let announcements =
             own.flatMap { documents?.withdrawal(ofTag: $0.entry.id.text) ?? [] }
             + (documents?.withdrawal(ofBridgeAndTags: []) ?? [])

@@ -33,18 +33,19 @@ extension BridgeState {
 
     private mutating func rescope(_ position: Int, _ effects: inout ScopeEffects, at now: Timestamp) {
         let id = tags[position].entry.id
-        let (isConnected, isListed) = (tags[position].isConnected, peers.lists(id))
-        let old = scopes[id]
-        let isChanged = scopes.decide(
-            id, isConnected: isConnected, isClaimed: peers.isConnected(to: id.text), isListed: isListed, at: now.instant
+        let (isConnected, isListed) = (tags[position].isConnected, fleet.peers.lists(id))
+        let old = fleet.scopes[id]
+        let isChanged = fleet.scopes.decide(
+            id, isConnected: isConnected, isClaimed: fleet.peers.isConnected(to: id.text), isListed: isListed,
+            at: now.instant
         )
-        let new = scopes[id]
+        let new = fleet.scopes[id]
         effects.isInfoChanged = effects.isInfoChanged || (old == .elsewhere) != (new == .elsewhere)
         switch new {
         case .undecided: break
         case .elsewhere:
             guard isChanged else { break }
-            peers.expectProof(of: id)
+            fleet.peers.expectProof(of: id)
             tags[position].slideTakenOver(at: now)
             effects.narrowing.add(.withhold(allTopics(of: position)))
         case .presence:
@@ -61,14 +62,14 @@ extension BridgeState {
     /// Publishes the facts of a tag again. Values that are unknown here don't replace those of another bridge.
     private mutating func republication(of position: Int) -> BridgeAction {
         let id = tags[position].entry.id
-        let unknown = peers.lists(id) ? tags[position].unknownTopics : []
-        scopes.setIncomplete(id, !unknown.isEmpty)
+        let unknown = fleet.peers.lists(id) ? tags[position].unknownTopics : []
+        fleet.scopes.setIncomplete(id, !unknown.isEmpty)
         return .republish(allTopics(of: position).filter { !unknown.contains($0) })
     }
 
     /// Publishes facts of a tag that were unknown, and are known now.
     mutating func completeFacts(of position: Int, _ effects: inout Effects) {
-        guard scopes.isIncomplete(tags[position].entry.id), tags[position].isConnected else { return }
+        guard fleet.scopes.isIncomplete(tags[position].entry.id), tags[position].isConnected else { return }
         effects.add(republication(of: position))
     }
 
@@ -82,13 +83,13 @@ extension BridgeState {
     }
 
     mutating func discoveryTopics(of id: TagID) -> [String] {
-        discovery?.topics(ofTag: id.text) ?? []
+        homeAssistant.discovery?.topics(ofTag: id.text) ?? []
     }
 
     /// The tags whose facts are left to other bridges; nil if there are none.
     var tagsElsewhere: [String]? {
-        guard scopes.hasAny else { return nil }
-        let ids = tags.map(\.entry.id).filter { scopes[$0] == .elsewhere }.map(\.text)
+        guard fleet.scopes.hasAny else { return nil }
+        let ids = tags.map(\.entry.id).filter { fleet.scopes[$0] == .elsewhere }.map(\.text)
         return ids.isEmpty ? nil : ids
     }
 }
@@ -99,11 +100,11 @@ extension BridgeState {
     /// Withholds the facts of unconnected tags until it is known whether other bridges are connected to them.
     mutating func scopesUndecided(at now: Timestamp, _ effects: inout Effects) {
         let positions = tags.indices.filter { !tags[$0].isConnected }
-        scopes.brokerConnected(unconnected: positions.map { tags[$0].entry.id }, at: now.instant)
+        fleet.scopes.brokerConnected(unconnected: positions.map { tags[$0].entry.id }, at: now.instant)
         let topics = positions.flatMap { position in
             let id = tags[position].entry.id
             // Discovery begins later, unless this is not the first connection.
-            return peers.lists(id) ? allTopics(of: position) : tags[position].retainedTopics
+            return fleet.peers.lists(id) ? allTopics(of: position) : tags[position].retainedTopics
         }
         if !topics.isEmpty { effects.add(.withhold(topics)) }
     }
@@ -111,16 +112,16 @@ extension BridgeState {
     /// Handles the retained `info` of a known tag.
     mutating func received(info: [UInt8], ofTag position: Int) {
         let id = tags[position].entry.id
-        guard scopes[id] == .undecided, info.count <= PeerBridges.longestInfo,
+        guard fleet.scopes[id] == .undecided, info.count <= PeerBridges.longestInfo,
             let bridge = JSONValue(parsing: info)?["bridge"]?.string, bridge != configuration.instance,
-            !former.isFormerName(bridge)
+            !leftovers.former.isFormerName(bridge)
         else { return }
-        scopes.isAuthoredElsewhere(id)
+        fleet.scopes.isAuthoredElsewhere(id)
     }
 
     /// Handles the end of the retained messages.
     mutating func retainedMessagesEnded(at now: Timestamp, _ effects: inout Effects) {
-        if scopes.endCollection() { rescopeAll(at: now, &effects) }
+        if fleet.scopes.endCollection() { rescopeAll(at: now, &effects) }
         takeBackCommands(at: now, &effects)
     }
 
@@ -132,13 +133,13 @@ extension BridgeState {
 
     private mutating func scopesChanged(_ change: PeerBridges.Change, at now: Timestamp, _ effects: inout Effects) {
         // After the decision to stop, everything is published.
-        let positions = shutdown == nil ? change.tags.compactMap(tags.position) : []
+        let positions = run.shutdown == nil ? change.tags.compactMap(tags.position) : []
         guard !positions.isEmpty else { return }
         rescoped(positions.filter { !tags[$0].isConnected }, at: now, &effects)
         let unconnected = positions.filter { !tags[$0].isConnected }
         if change.isGone {
             // It may have published that the tag is connected, and died before it could publish more.
-            for position in unconnected where [nil, .presence].contains(scopes[tags[position].entry.id]) {
+            for position in unconnected where [nil, .presence].contains(fleet.scopes[tags[position].entry.id]) {
                 effects.add(.republish(presenceTopics(of: position)))
             }
         }
@@ -148,34 +149,34 @@ extension BridgeState {
             pendingCommands.proves(until: now.instant + LeftCommands.lifetime)
         }
         for position in unconnected where removed.contains(tags[position].entry.id) {
-            if scopes[tags[position].entry.id] == nil { effects.add(republication(of: position)) }
+            if fleet.scopes[tags[position].entry.id] == nil { effects.add(republication(of: position)) }
         }
         // It may have published facts before it received that this bridge is connected to the tag.
         let crossed = Set(change.isGone ? change.tags : change.yielded)
         let connected = positions.filter { tags[$0].isConnected }.map { tags[$0].entry.id }.filter(crossed.contains)
-        correct(scopes.correct(connected, at: now.instant), &effects)
+        correct(fleet.scopes.correct(connected, at: now.instant), &effects)
     }
 
     /// Handles elapsed time.
     mutating func scopesDue(at now: Timestamp, _ effects: inout Effects) {
-        if scopes.endCollection(dueAt: now.instant) { rescopeAll(at: now, &effects) }
-        if scopes.takeProofDue(at: now.instant) {
-            rescoped(peers.doubtUnconfirmed().compactMap(tags.position), at: now, &effects)
+        if fleet.scopes.endCollection(dueAt: now.instant) { rescopeAll(at: now, &effects) }
+        if fleet.scopes.takeProofDue(at: now.instant) {
+            rescoped(fleet.peers.doubtUnconfirmed().compactMap(tags.position), at: now, &effects)
         }
         for bridge in pendingCommands.left.takeDoubts(at: now.instant) {
-            rescoped(peers.doubt(bridge).compactMap(tags.position), at: now, &effects)
+            rescoped(fleet.peers.doubt(bridge).compactMap(tags.position), at: now, &effects)
         }
-        peers.deadlineReached(at: now.instant)
+        fleet.peers.deadlineReached(at: now.instant)
         takeBackCommands(at: now, &effects)
         proofDue(at: now, &effects)
-        correct(scopes.takeCorrectionsDue(at: now.instant), &effects)
+        correct(fleet.scopes.takeCorrectionsDue(at: now.instant), &effects)
     }
 
     /// Publishes that this bridge lives, after results that other bridges have left to it.
     private mutating func proofDue(at now: Timestamp, _ effects: inout Effects) {
         guard pendingCommands.takeProofDue(at: now.instant) else { return }
         let isForced = pendingCommands.provesUntil.map { now.instant <= $0 } ?? false
-        if isForced || tags.contains(where: { peers.isKnown($0.entry.id) }) { effects.publish(infoFact.reminder) }
+        if isForced || tags.contains(where: { fleet.peers.isKnown($0.entry.id) }) { effects.publish(infoFact.reminder) }
     }
 
     /// Publishes the facts of connected tags again, and that this bridge lives.
@@ -249,13 +250,13 @@ extension BridgeState {
         until instant: Instant, endingAt end: Instant? = nil, at now: Timestamp
     ) {
         // A bridge that is connected to the tag has to prove that it lives before.
-        let isConnected = peers.isConnected(bridge, to: tag)
-        let isProven = isConnected || peers.isProven(bridge)
+        let isConnected = fleet.peers.isConnected(bridge, to: tag)
+        let isProven = isConnected || fleet.peers.isProven(bridge)
         let end = isConnected ? now.instant : end ?? now.instant
         let command = LeftCommand(
             work: work, tag: ExactText(tag), bridge: bridge, requesters: requesters, reachableUntil: instant,
             endsAt: end,
-            doubtAt: isProven ? nil : end + LeftCommands.proof, awaitsReturn: !peers.isResponding(bridge))
+            doubtAt: isProven ? nil : end + LeftCommands.proof, awaitsReturn: !fleet.peers.isResponding(bridge))
         pendingCommands.left.add(command, at: now.instant)
     }
 
@@ -263,7 +264,8 @@ extension BridgeState {
     mutating func leaveUnknown(
         _ address: CommandAddress, _ message: MQTTMessage, as member: GroupMember?, at now: Timestamp
     ) {
-        guard shutdown == nil, let tag = address.tag, let other = peers.responder(forUnknown: tag, as: member) else {
+        guard run.shutdown == nil, let tag = address.tag, let other = fleet.peers.responder(forUnknown: tag, as: member)
+        else {
             return
         }
         let responseTopic = try? message.responseTopic(protecting: protectedTopics)
@@ -280,8 +282,8 @@ extension BridgeState {
     /// Takes back the commands that were left to bridges that seem to have died, or no longer know the tag.
     mutating func takeBackCommands(at now: Timestamp, _ effects: inout Effects) {
         // Other bridges take over from one that stops.
-        guard shutdown == nil else { return }
-        for command in pendingCommands.left.take(at: now.instant, peers.standing) {
+        guard run.shutdown == nil else { return }
+        for command in pendingCommands.left.take(at: now.instant, fleet.peers.standing) {
             takeBack(command, at: now, &effects)
         }
     }
@@ -292,7 +294,7 @@ extension BridgeState {
         let position = TagID(command.tag.text).flatMap(tags.position)
         let isConnected = position.map { tags[$0].isConnected } ?? false
         let other =
-            isConnected ? nil : peers.finalResponder(forKnown: command.tag.text, as: member, besides: unaware)
+            isConnected ? nil : fleet.peers.finalResponder(forKnown: command.tag.text, as: member, besides: unaware)
         if let other {
             return leave(
                 command.work, of: command.tag.text, to: other, command.requesters, until: command.reachableUntil,
@@ -332,11 +334,11 @@ extension BridgeState {
 
 extension BridgeState {
     /// The filters of all received beats.
-    var beatFilters: [String] { watch.map { beatTopics($0.sources) } ?? [] }
+    var beatFilters: [String] { fleet.watch.map { beatTopics($0.sources) } ?? [] }
 
     mutating func brokerDisconnected(at now: Timestamp, _ effects: inout Effects) {
-        watch?.brokerDisconnected(at: now.instant)
-        log.end(&effects)
+        fleet.watch?.brokerDisconnected(at: now.instant)
+        diagnostics.log.end(&effects)
     }
 
     /// Handles a beat of this bridge or another one.
@@ -354,7 +356,7 @@ extension BridgeState {
 
     /// Handles a change of another bridge: watches the next bridges by name.
     mutating func ringChanged(at now: Timestamp, _ effects: inout Effects) {
-        guard peers.takeRingChange() else { return }
+        guard fleet.peers.takeRingChange() else { return }
         passToWatch(at: now, &effects) {
             $0.ringChanged(
                 to: $1.ring(of: FleetWatch.ringSize), isOnline: $1.isInRing, at: now.instant, &$2)
@@ -363,18 +365,18 @@ extension BridgeState {
 
     /// Begins or ends the watch after a change of the configuration.
     mutating func watchChanged(isBrokerConnected: Bool, at now: Timestamp, _ effects: inout Effects) {
-        guard configuration.options.watchesFleet != (watch != nil) else { return }
-        if watch != nil {
+        guard configuration.options.watchesFleet != (fleet.watch != nil) else { return }
+        if fleet.watch != nil {
             effects.add(.unsubscribe(beatFilters))
-            watch = nil
+            fleet.watch = nil
         } else {
             var new = FleetWatch(instance: configuration.instance)
             if isBrokerConnected { new.brokerConnected(at: now.instant) }
             // The subscriptions follow for all sources at once.
             var ignored: [FleetWatch.Effect] = []
-            let ring = peers.ring(of: FleetWatch.ringSize)
-            new.ringChanged(to: ring, isOnline: peers.isInRing, at: now.instant, &ignored)
-            watch = new
+            let ring = fleet.peers.ring(of: FleetWatch.ringSize)
+            new.ringChanged(to: ring, isOnline: fleet.peers.isInRing, at: now.instant, &ignored)
+            fleet.watch = new
             effects.add(.subscribe(beatFilters))
         }
         effects.publish(infoFact)
@@ -386,9 +388,9 @@ extension BridgeState {
         _ event: (inout FleetWatch, PeerBridges, inout [FleetWatch.Effect]) -> Void
     ) {
         var decided: [FleetWatch.Effect] = []
-        guard var changed = watch.take() else { return }
-        event(&changed, peers, &decided)
-        watch = changed
+        guard var changed = fleet.watch.take() else { return }
+        event(&changed, fleet.peers, &decided)
+        fleet.watch = changed
         for effect in decided {
             switch effect {
             case .beat(let number): effects.publish(beat(number))
@@ -417,13 +419,13 @@ extension BridgeState {
 
     /// Publishes `offline` for a silent bridge and its tags; its state comes last, because it answers that one.
     private mutating func silent(_ name: ExactText, at now: Timestamp, _ effects: inout Effects) {
-        let facts = peers.tags(ofSilent: name).map { id in
+        let facts = fleet.peers.tags(ofSilent: name).map { id in
             // A tag of both bridges.
             if let position = tags.position(of: id) { return tags[position].availabilityFact.reminder }
             return correction(topics.tag(id)[.availability])
         }
         let state = BridgeTopics(base: topics.base, instance: name.text).state
-        let change = peers.received(state: Array("offline".utf8), of: name.text, isSilent: true, at: now.instant)
+        let change = fleet.peers.received(state: Array("offline".utf8), of: name.text, isSilent: true, at: now.instant)
         peerChanged(change, at: now, &effects)
         effects.publish(facts)
         effects.publish(correction(state))
@@ -446,10 +448,10 @@ extension BridgeState {
 
 extension BridgeState {
     /// The facts to publish again after a late will or another bridge has overwritten the state of this one.
-    var overwrittenFacts: [Publication] { presenceFacts + (watch == nil ? [] : tags.map(\.availabilityFact)) }
+    var overwrittenFacts: [Publication] { presenceFacts + (fleet.watch == nil ? [] : tags.map(\.availabilityFact)) }
 
     /// The state of the bridge, and for other bridges its tags: they forget what it was connected to when it is offline.
-    var presenceFacts: [Publication] { [stateFact] + (peers.isEmpty ? [] : [infoFact]) }
+    var presenceFacts: [Publication] { [stateFact] + (fleet.peers.isEmpty ? [] : [infoFact]) }
 
     /// Publishes all facts, even if the broker has them.
     func publishAllAgain(at now: Timestamp, _ effects: inout Effects) {

@@ -1,5 +1,4 @@
 import HomeAssistant
-import JSON
 import JacquardProtocol
 import MQTTTypes
 import Time
@@ -29,7 +28,7 @@ extension BridgeState {
         }
         // The tag was already removed: the result follows when its topics are cleared.
         effects.publish(event)
-        if !departures.join(request, serial: entry.serial) {
+        if !leftovers.departures.join(request, serial: entry.serial) {
             succeed(token, data: request.data, at: now, &effects)
         }
     }
@@ -51,28 +50,28 @@ extension BridgeState {
         finds.end(position, of: &tags, isHalting: true, &effects)
         tags[position].slideInterrupted(at: now, &effects)
         for command in pendingCommands.removeAll(of: id) { forgotten(command, at: now, &effects) }
-        if recorder.recording?.tag == id { recorder.end(.removed, at: now, &effects) }
+        if diagnostics.recorder.recording?.tag == id { diagnostics.recorder.end(.removed, at: now, &effects) }
         effects.add(.removeTag(tags[position].handle))
-        if peers.isKnown(id) {
+        if fleet.peers.isKnown(id) {
             // Another bridge publishes the facts from now on: they are not cleared.
             effects.add(.withhold(allTopics(of: position)))
-        } else if scopes[id] != nil {
+        } else if fleet.scopes[id] != nil {
             // Facts that are withheld could not be cleared.
             effects.add(.republish(tags[position].retainedTopics))
         }
-        scopes.remove(id)
+        fleet.scopes.remove(id)
         let tag = tags.remove(at: position)
-        seen.solved(tag.entry.serial)
+        search.seen.solved(tag.entry.serial)
         reactions.remove(id)
         tagListChanged()
-        departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
+        leftovers.departures.append(.tag(tag.entry, request), retainedTopics: tag.retainedTopics, at: now.instant)
         if let event { effects.publish(event) }
         effects.publish(infoFact)
         withdraw(tag, &effects)
         effects.publish(connectedTagsFact)
         healthChanged(at: now, &effects)
         // Home Assistant offers the tag after the next scan, which begins with no offer.
-        if found.contains(tag.entry.serial) { effects.publish(foundFact) }
+        if search.found.contains(tag.entry.serial) { effects.publish(foundFact) }
     }
 
     /// Returns whether the configuration lists a tag.
@@ -88,15 +87,15 @@ extension BridgeState {
             case .tag(_, let request):
                 if let request { succeed(request.token, data: request.data, at: now, &effects) }
             case .formerInstance(let name):
-                former.cleared(name)
+                leftovers.former.cleared(name)
                 effects.add(.forgetInstance(name))
             // Without a broker, the next run takes everything back.
             case .formerPlaces:
-                guard isBrokerConnected == true else { break }
-                formerPlaces = []
+                guard run.isBrokerConnected == true else { break }
+                leftovers.places = []
                 effects.add(.forgetFormerPlaces)
             // Without a broker, the next run clears them, too.
-            case .features: if isBrokerConnected == true { leftTopicsCleared(&effects) }
+            case .features: if run.isBrokerConnected == true { leftTopicsCleared(&effects) }
             }
         }
     }
@@ -112,13 +111,13 @@ extension BridgeState {
     /// The retained topics of a departure, without those of features that were switched on again.
     private func topicsToClear(by departure: Departure) -> [String] {
         guard case .features = departure.origin else { return departure.retainedTopics }
-        let used = Set(tags.flatMap(\.featureTopics) + (discovery == nil ? [] : topics.ofHomeAssistant))
+        let used = Set(tags.flatMap(\.featureTopics) + (homeAssistant.discovery == nil ? [] : topics.ofHomeAssistant))
         return departure.retainedTopics.filter { !used.contains($0) }
     }
 
     /// The announcements that runs under a name have made, as the state file says; nil if it says nothing.
     private func announcements(of instance: String) -> [PublishedPlace.Announcement]? {
-        let places = formerPlaces.filter { $0.instance == instance }
+        let places = leftovers.places.filter { $0.instance == instance }
         guard !places.isEmpty else { return nil }
         var seen: Set<PublishedPlace.Announcement> = []
         return places.compactMap(\.announcement).filter { seen.insert($0).inserted }
@@ -145,10 +144,12 @@ extension BridgeState {
 
     /// Takes back what runs with discovery have announced, if it is off now.
     private mutating func withdrawDiscovery(at now: Timestamp) -> [DiscoveryMessage] {
-        guard discovery == nil, announcements(of: configuration.instance)?.isEmpty == false else { return [] }
+        guard homeAssistant.discovery == nil, announcements(of: configuration.instance)?.isEmpty == false else {
+            return []
+        }
         let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
-        departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
-        let own = tags.filter { !peers.isKnown($0.entry.id) }.map(\.entry)
+        leftovers.departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+        let own = tags.filter { !fleet.peers.isKnown($0.entry.id) }.map(\.entry)
         return withdrawals(ofTags: own, bridge: configuration.instance, under: configuration.instance)
     }
 
@@ -158,33 +159,34 @@ extension BridgeState {
     private mutating func clearElsewhere(
         _ findings: FormerTopics.Findings, at now: Timestamp, _ effects: inout Effects
     ) -> [DiscoveryMessage] {
-        guard formerPlaces.contains(where: { $0 != PublishedPlace(configuration) }) else { return [] }
-        let filters = former.filtersElsewhere
-        former.endElsewhere()
+        guard leftovers.places.contains(where: { $0 != PublishedPlace(configuration) }) else { return [] }
+        let filters = leftovers.former.filtersElsewhere
+        leftovers.former.endElsewhere()
         var (messages, retained): ([DiscoveryMessage], [String]) = ([], [])
         for other in findings.elsewhere {
             let (name, base) = (other.place.instance, other.place.base)
-            let gone = other.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
+            let gone = other.tags.filter { tags.position(of: $0.id) == nil && !fleet.peers.isKnown($0.id) }
             messages += withdrawals(ofTags: gone, bridge: name == configuration.instance ? nil : name, under: name)
             let there = BridgeTopics(base: base, instance: name, hasRadios: true)
             retained += other.tags.map { there.tag($0.id) }.flatMap { $0.retained + $0.ofFeatures } + there.retained
         }
-        departures.append(.formerPlaces, retainedTopics: retained, at: now.instant)
+        leftovers.departures.append(.formerPlaces, retainedTopics: retained, at: now.instant)
         if !filters.isEmpty { effects.add(.unsubscribe(filters)) }
         return messages
     }
 
     /// Clears the topics of earlier runs: discovery immediately, everything else a second later.
     mutating func clearFormerTopics(at now: Timestamp, _ effects: inout Effects) {
-        guard let findings = former.takeDue(at: now.instant) else { return }
-        let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !peers.isKnown($0.id) }
+        guard let findings = leftovers.former.takeDue(at: now.instant) else { return }
+        let unknown = findings.tags.filter { tags.position(of: $0.id) == nil && !fleet.peers.isKnown($0.id) }
         for entry in unknown {
             let topics = topics.tag(entry.id)
-            departures.append(.tag(entry, nil), retainedTopics: topics.retained + topics.ofFeatures, at: now.instant)
+            leftovers.departures.append(
+                .tag(entry, nil), retainedTopics: topics.retained + topics.ofFeatures, at: now.instant)
         }
         for name in findings.instances {
             let retained = BridgeTopics(base: topics.base, instance: name).retained
-            departures.append(.formerInstance(name), retainedTopics: retained, at: now.instant)
+            leftovers.departures.append(.formerInstance(name), retainedTopics: retained, at: now.instant)
         }
         let documents = HomeAssistantDiscovery(withdrawing: configuration, topics: topics).documents
         var subscriptions = Effects()
@@ -198,8 +200,8 @@ extension BridgeState {
             + elsewhere + withdrawDiscovery(at: now)).filter { seen.insert($0).inserted }
         // Early releases of Home Assistant log an error for any message of the device form.
         let uncertain = messages.map(\.topic).filter(documents.isUnknownToEarlyReleases)
-        formerAnnouncements = Set(uncertain)
-        for message in messages where !formerAnnouncements.contains(message.topic) {
+        leftovers.announcements = Set(uncertain)
+        for message in messages where !leftovers.announcements.contains(message.topic) {
             effects.publish(Publication(message))
         }
         effects.append(subscriptions)
@@ -209,21 +211,21 @@ extension BridgeState {
 
     /// Withdraws a former announcement of the device form that is still retained.
     mutating func receivedFormerAnnouncement(_ message: MQTTMessage, _ effects: inout Effects) {
-        formerAnnouncements.remove(message.topic)
+        leftovers.announcements.remove(message.topic)
         effects.add(.unsubscribe([message.topic]))
         if !message.payload.isEmpty { effects.publish(.noFact(message.topic)) }
     }
 
     /// Ends the subscriptions to former announcements that are not retained.
     mutating func stopReadingFormerAnnouncements(_ effects: inout Effects) {
-        guard !formerAnnouncements.isEmpty else { return }
-        effects.add(.unsubscribe(formerAnnouncements.sorted()))
-        formerAnnouncements = []
+        guard !leftovers.announcements.isEmpty else { return }
+        effects.add(.unsubscribe(leftovers.announcements.sorted()))
+        leftovers.announcements = []
     }
 
     /// Ends the subscription to the `info` topics of all tags when it is no longer needed. A single bridge keeps it.
     mutating func endTagInfo(_ effects: inout Effects) {
-        guard !peers.isEmpty, former.takeEndOfTags() else { return }
+        guard !fleet.peers.isEmpty, leftovers.former.takeEndOfTags() else { return }
         effects.add(.unsubscribe([topics.infoOfEveryTag]))
     }
 }

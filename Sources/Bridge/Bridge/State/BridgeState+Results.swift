@@ -86,7 +86,7 @@ extension BridgeState {
 
     /// Publishes the `accepted` results that are due.
     mutating func acceptOverdue(at now: Timestamp, _ effects: inout Effects) {
-        let left = peers.isEmpty ? [] : pendingCommands.pending.filter { responder(of: $0) != nil }.map(\.token)
+        let left = fleet.peers.isEmpty ? [] : pendingCommands.pending.filter { responder(of: $0) != nil }.map(\.token)
         pendingCommands.acceptOverdue(at: now, except: Set(left), &effects) { tag in
             if let obstacle = stack.obstacle { return obstacle }
             guard let position = tag.flatMap(tags.position), !tags[position].isConnected else { return nil }
@@ -282,7 +282,7 @@ extension BridgeState {
     mutating func examined(
         _ response: RequestResponse?, for token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) {
-        let others = examinations.end(token)
+        let others = diagnostics.examinations.end(token)
         guard let response else { return }
         for other in others { requestEnded(other, .success(response), at: now, &effects) }
     }

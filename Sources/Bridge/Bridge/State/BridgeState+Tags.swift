@@ -1,7 +1,5 @@
 import HomeAssistant
-import JSON
 import JacquardProtocol
-import MQTTTypes
 import Time
 
 // MARK: Events of tags
@@ -24,12 +22,12 @@ extension BridgeState {
         tags[position].handle(event, at: now, &facts)
         if let incident = TagIncidents.Kind(
             event, wasConnected: wasConnected, isConnected: tags[position].isConnected,
-            isForgetting: departures.isForgetting(tags[position].entry.id))
+            isForgetting: leftovers.departures.isForgetting(tags[position].entry.id))
         {
-            incidents.add(incident, of: tag, at: now.instant)
+            diagnostics.incidents.add(incident, of: tag, at: now.instant)
         }
         if let requestedAt, !wasConnected, tags[position].isConnected {
-            connectDurations.observe(from: requestedAt, to: now.instant)
+            diagnostics.connectDurations.observe(from: requestedAt, to: now.instant)
         }
         // Of this tag only: with thousands of tags, looking at all of them for each one takes seconds.
         if tags[position].problems != problemsBefore { healthChanged(at: now, &facts) }
@@ -96,8 +94,8 @@ extension BridgeState {
     /// Publishes which tags are connected, or does so later: with many tags, a list of all tags for each connection takes
     /// longer than the connection.
     private mutating func listsChanged(at now: Timestamp, _ effects: inout Effects) {
-        lists.interval = tags.count > Self.manyTags ? .milliseconds(tags.count) : .zero
-        if lists.admits(at: now.instant) { publishLists(&effects) }
+        work.lists.interval = tags.count > Self.manyTags ? .milliseconds(tags.count) : .zero
+        if work.lists.admits(at: now.instant) { publishLists(&effects) }
     }
 
     private func publishLists(_ effects: inout Effects) {
@@ -107,7 +105,7 @@ extension BridgeState {
 
     /// Publishes the lists that were held back, if they are due.
     mutating func listsDue(at now: Timestamp, _ effects: inout Effects) {
-        if lists.isDue(at: now.instant) { publishLists(&effects) }
+        if work.lists.isDue(at: now.instant) { publishLists(&effects) }
     }
 
     /// With more tags, the lists of tags are published once per millisecond and tag at most.
@@ -125,28 +123,28 @@ extension BridgeState {
 
     /// Stores a received tag, and publishes it during a requested scan.
     mutating func advertised(_ tag: TagAdvertisement, at now: Timestamp, _ effects: inout Effects) {
-        seen.received(tag, at: now)
-        if !tag.isConnected, scan.admits(tag.address) {
+        search.seen.received(tag, at: now)
+        if !tag.isConnected, search.scan.admits(tag.address) {
             let document = AdvertisementDocument(tag, isKnown: tags.contains(serial: tag.serial))
             effects.publish(.stream(topics.advertisement, document))
         }
         received(tag, at: now, &effects)
-        if pairing.received(tag.serial) { effects.publish(pairingFact) }
+        if search.pairing.received(tag.serial) { effects.publish(pairingFact) }
     }
 
     /// Adds a tag to the list of found tags. Publishes the list now, or after the minimum interval of one second.
     private mutating func received(_ tag: TagAdvertisement, at now: Timestamp, _ effects: inout Effects) {
-        guard discovery != nil, scan.isScanning, !tag.isConnected else { return }
-        if found.received(tag, at: now.instant) { publishFound(&effects) }
+        guard homeAssistant.discovery != nil, search.scan.isScanning, !tag.isConnected else { return }
+        if search.found.received(tag, at: now.instant) { publishFound(&effects) }
     }
 
     /// The serials of received tags that the bridge does not know.
-    var strangers: [String] { Set(seen.serials).filter { !tags.contains(serial: $0) }.sorted() }
+    var strangers: [String] { Set(search.seen.serials).filter { !tags.contains(serial: $0) }.sorted() }
 
     mutating func duplicateSerial(
         _ serial: String, at addresses: [String], at now: Timestamp, _ effects: inout Effects
     ) {
-        guard seen.duplicated(serial, at: now), !tags.isShared(serial: serial) else { return }
+        guard search.seen.duplicated(serial, at: now), !tags.isShared(serial: serial) else { return }
         let stranger = addresses.first { address in
             !tags.contains { $0.entry.serial == serial && $0.sighting.address == address }
         }
@@ -184,13 +182,13 @@ extension BridgeState {
         publishBridge(at: now, &effects)
         publishFacts(of: first, at: now, &effects)
         // Otherwise they are cleared after the announcement without their entities.
-        let left = (discovery == nil ? tags.flatMap(\.leftTopics) : []) + topicsOfFormerOwners(at: now)
+        let left = (homeAssistant.discovery == nil ? tags.flatMap(\.leftTopics) : []) + topicsOfFormerOwners(at: now)
         effects.publish(left.map { .noFact($0) })
     }
 
     /// The topics of ids that other tags had in an earlier run, without those that the tags have facts for.
     private func topicsOfFormerOwners(at now: Timestamp) -> [String] {
-        tags.filter { former.reassignedIDs.contains($0.entry.id) }.flatMap { tag in
+        tags.filter { leftovers.former.reassignedIDs.contains($0.entry.id) }.flatMap { tag in
             let used = Set(Effects.collected { tag.publishAll(at: now, &$0) }.publications.map(\.topic))
             return (tag.topics.retained + tag.topics.ofFeatures).filter { !used.contains($0) }
         }
@@ -283,7 +281,7 @@ extension BridgeState {
     private mutating func presenceConfigured(_ limit: Duration?, at now: Timestamp, _ effects: inout Effects) {
         if limit != nil {
             // Another bridge publishes the presence of its tags.
-            for tag in tags where scopes[tag.entry.id] != nil {
+            for tag in tags where fleet.scopes[tag.entry.id] != nil {
                 effects.add(.withhold([tag.topics[PresenceDocument.topic]]))
             }
         }
@@ -291,7 +289,9 @@ extension BridgeState {
             tags[position].setPresence(awayAfter: limit, at: now, &effects)
             effects.publish(tags[position].connectionFact(at: now))
         }
-        if limit == nil { departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant) }
+        if limit == nil {
+            leftovers.departures.append(.features, retainedTopics: tags.flatMap(\.leftTopics), at: now.instant)
+        }
         for position in tags.indices { tags[position].store(&effects) }
     }
 
@@ -324,7 +324,7 @@ extension BridgeState {
     mutating func add(_ entry: TagEntry, record: TagRecord?, at now: Timestamp, _ effects: inout Effects) {
         if let position = tags.position(of: entry.id) {
             guard tags[position].entry.serial != entry.serial else { return }
-            takenIDs.add(entry.id, of: entry.serial)
+            leftovers.takenIDs.add(entry.id, of: entry.serial)
             return healthChanged(at: now, &effects)
         }
         insert(entry, record: record, nil, at: now, &effects)
@@ -335,7 +335,7 @@ extension BridgeState {
     mutating func addPaired(
         _ entry: TagEntry, _ sighting: TagSighting, at now: Timestamp, _ effects: inout Effects
     ) {
-        seen.solved(entry.serial)
+        search.seen.solved(entry.serial)
         guard let position = tags.position(of: entry.id) else {
             return insert(entry, record: nil, sighting, at: now, &effects)
         }
@@ -347,17 +347,17 @@ extension BridgeState {
     private mutating func insert(
         _ entry: TagEntry, record: TagRecord?, _ sighting: TagSighting?, at now: Timestamp, _ effects: inout Effects
     ) {
-        finish(departures.take(entry.id), at: now, &effects)
+        finish(leftovers.departures.take(entry.id), at: now, &effects)
         var tag = TagMirror(
             entry, record: record, sighting: sighting, isOutOfService: stack.isOutOfService, in: tagContext, at: now)
         tag.link.bluetoothFault = stack.fault
         var stored = Effects()
         tag.storeAlways(&stored)
-        tag.handle = pairing.tag(entry.serial) ?? tags.newHandle()
+        tag.handle = search.pairing.tag(entry.serial) ?? tags.newHandle()
         tags.append(tag)
         tagListChanged()
         let position = tags.count - 1
-        if let filter = discovery?.filter(ofTag: entry.id.text) { effects.add(.subscribe([filter])) }
+        if let filter = homeAssistant.discovery?.filter(ofTag: entry.id.text) { effects.add(.subscribe([filter])) }
         let scope = rescope([position], at: now)
         effects.append(scope.narrowing)
         tags[position].publishAll(at: now, &effects)
@@ -383,6 +383,6 @@ extension BridgeState {
 
     /// Applies a changed list of tags to discovery.
     mutating func tagListChanged() {
-        discovery?.setTags(tags.map(\.entry.id.text))
+        homeAssistant.discovery?.setTags(tags.map(\.entry.id.text))
     }
 }

@@ -18,61 +18,23 @@ public struct BridgeState: ~Copyable {
         }
     }
     let topics: BridgeTopics
-    let boot: String
-    let startedAt: Timestamp
+    var run: BridgeRun
 
     var tags: TagTable
     var pendingCommands: PendingCommands
-    var peers: PeerBridges
-    /// Which facts of the tags this bridge publishes.
-    var scopes = FactScopes()
-    var stateReminders = StateReminders()
-    /// The tags without topics.
-    var takenIDs = TakenIDs()
-    /// nil unless the configuration enables it.
-    var watch: FleetWatch?
-    /// Limits the repetition of all facts on request.
-    var refreshes = Throttle(every: RefreshRequest.interval)
-    var former: FormerTopics
-    var departures = Departures()
-    /// The places at which earlier runs have published; empty when it was taken back.
-    var formerPlaces: [PublishedPlace]
-    /// Announcements that earlier runs may have left, and that are withdrawn if they are retained.
-    var formerAnnouncements: Set<String> = []
-    var health: HealthMonitor
-    var contest = NameContest()
-    var stack = StackFacts()
-    var scan = ScanState()
-    var recorder: TrafficRecorder
-    var seen = SeenTags()
-    /// The tags found by the latest requested scan.
-    var found = FoundTags()
-    var pairing = PairingProgress()
-    var examinations = Examinations()
-    var log: LogStream
-    var discovery: HomeAssistantDiscovery?
-    var announcements = AnnouncementQueue()
-    var work = TagWork()
-    /// Limits the facts that list the tags while many of them connect.
-    var lists = Throttle(every: .zero)
-    let statsPayload: StatsPayload
+    var intake: CommandIntake
     var reactions: Reactions
-    var incidents = TagIncidents()
-    /// The time of day of traces.
-    var traceClock: TraceClock
-    /// From the decision to connect a tag to its connection.
-    var connectDurations = DurationHistogram.connects
-    var groups: GroupTable
-    /// The topics of retained commands. The messages that delete them are no commands.
-    var retainedCommands: Set<ExactText> = []
     /// The tags that blink until they are found.
     var finds = FindTable()
-    /// The settings of commands.
-    var commandSettings: TagRequestContext.Settings
-    /// nil before the first connection.
-    var isBrokerConnected: Bool?
-    /// nil before ``BridgeEvent/stopping``.
-    var shutdown: Shutdown?
+    var work = TagWork()
+
+    var fleet: Fleet
+    var leftovers: Leftovers
+    var homeAssistant = HomeAssistantAnnouncements()
+    var search = TagSearch()
+    var stack = StackFacts()
+    var health: HealthMonitor
+    var diagnostics: Diagnostics
 
     private let passedByAddress = PassedByAddress()
 
@@ -93,35 +55,30 @@ public struct BridgeState: ~Copyable {
         boot: String, startedAt: Timestamp
     ) {
         self.configuration = configuration
-        self.boot = boot
-        self.startedAt = startedAt
-        traceClock = TraceClock(startedAt)
+        run = BridgeRun(boot: boot, startedAt: startedAt)
         topics = BridgeTopics(
             base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
-        statsPayload = StatsPayload(boot: boot)
-        let context = TagMirror.Context(configuration, topics: topics, statsPayload: statsPayload)
+        let context = TagMirror.Context(configuration, topics: topics, statsPayload: run.statsPayload)
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
                 TagMirror(entry, record: record, in: context, at: startedAt)
             })
         pendingCommands = PendingCommands(
             bridge: configuration.instance, commandsPerTag: configuration.options.commandsPerTag)
-        peers = PeerBridges(instance: configuration.instance)
-        watch = configuration.options.watchesFleet ? FleetWatch(instance: configuration.instance) : nil
-        former = FormerTopics(instance: configuration.instance, base: configuration.baseTopic, earlier)
-        formerPlaces = earlier.places
+        intake = CommandIntake(configuration)
+        fleet = Fleet(instance: configuration.instance, isWatching: configuration.options.watchesFleet)
+        leftovers = Leftovers(instance: configuration.instance, base: configuration.baseTopic, earlier)
         health = HealthMonitor(damage: earlier.damage)
-        discovery = HomeAssistantDiscovery(configuration, topics: topics)
-        discovery?.setFormerPrefixes(earlier.places.compactMap(\.announcement?.prefix))
+        homeAssistant.discovery = HomeAssistantDiscovery(configuration, topics: topics)
+        homeAssistant.discovery?.setFormerPrefixes(earlier.places.compactMap(\.announcement?.prefix))
         reactions = Reactions(
             chords: configuration.options.chords, reflexes: configuration.reflexes,
             GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime))
-        recorder = TrafficRecorder(topic: topics.gatt)
-        log = LogStream(topic: topics.log, bridge: configuration.instance)
-        groups = GroupTable(configuration.groups)
-        commandSettings = TagRequestContext.Settings(configuration.options)
+        diagnostics = Diagnostics(topics, startedAt: startedAt)
         reactions.gestures.tracing = tracing
-        for record in records where !tags.contains(serial: record.serial) { takenIDs.add(record.id, of: record.serial) }
+        for record in records where !tags.contains(serial: record.serial) {
+            leftovers.takenIDs.add(record.id, of: record.serial)
+        }
         tagListChanged()
         _ = updateHealth(at: startedAt)
         deadline = nextDeadline()
@@ -143,19 +100,19 @@ public struct BridgeState: ~Copyable {
 
     /// The values that all tags share.
     var tagContext: TagMirror.Context {
-        TagMirror.Context(configuration, topics: topics, statsPayload: statsPayload)
+        TagMirror.Context(configuration, topics: topics, statsPayload: run.statsPayload)
     }
 
     /// Creates the trace context of each gesture; nil while it is switched off.
     var tracing: TraceContext? {
         guard configuration.options.isTracing else { return nil }
-        return TraceContext(instance: configuration.instance, boot: boot, startedAt: startedAt)
+        return TraceContext(instance: configuration.instance, boot: run.boot, startedAt: run.startedAt)
     }
 
     /// The subscriptions of the bridge.
     public var subscriptions: [(filter: String, qos: MQTTQoS)] {
-        let filters = topics.filters + (discovery?.life.filters ?? []) + beatFilters + groupFilters
-        return (filters + former.filtersElsewhere).map { ($0, .atLeastOnce) }
+        let filters = topics.filters + (homeAssistant.discovery?.life.filters ?? []) + beatFilters + groupFilters
+        return (filters + leftovers.former.filtersElsewhere).map { ($0, .atLeastOnce) }
     }
 
     /// The topic of the bridge's document.
@@ -188,7 +145,7 @@ extension BridgeState {
     ///   - effects: gets the actions to perform, in this order. After ``BridgeEvent/stopping`` commands are rejected, because the
     ///     broker counts them as delivered; other events have no effect.
     public mutating func handle(_ event: BridgeEvent, at now: Timestamp, _ effects: inout Effects) {
-        guard shutdown == nil else {
+        guard run.shutdown == nil else {
             switch event {
             case .message(let message): receivedWhileStopping(message, at: now, &effects)
             case .brokerConnected: connectedWhileStopping(&effects)
@@ -203,7 +160,7 @@ extension BridgeState {
             return
         }
         dispatch(event, at: now, &effects)
-        deadline = shutdown == nil ? nextDeadline() : nil
+        deadline = run.shutdown == nil ? nextDeadline() : nil
     }
 
     private mutating func dispatch(_ event: BridgeEvent, at now: Timestamp, _ effects: inout Effects) {
@@ -229,7 +186,7 @@ extension BridgeState {
         case .adapters(let list): adaptersChanged(to: list, at: now, &effects)
         case .bluezVersion(let version): bluezVersionChanged(to: version, &effects)
         case .scanEnded: scanEnded(because: "ended by Bluetooth", at: now, &effects)
-        case .brokerHasNoSession: peers.sessionLost(at: now.instant)
+        case .brokerHasNoSession: fleet.peers.sessionLost(at: now.instant)
         case .leavingBroker: leaveBroker(at: now, &effects)
         case .brokerConnected:
             brokerChanged(isConnected: true, at: now, &effects)
@@ -245,12 +202,13 @@ extension BridgeState {
             healthEvent(at: now, &effects) { $0.granted(subscription: filter) }
         case .identifierTaken: identifierTaken(at: now, &effects)
         case .messageRefused(let topic, let reason, let size):
-            if topic == topics.log { log.end(&effects) }
+            if topic == topics.log { diagnostics.log.end(&effects) }
             healthEvent(at: now, &effects) { $0.refused(messageTo: topic, reason, size, at: now.instant) }
         case .messagesLost(let losses, let bytes): lost(losses, bytes: bytes, at: now, &effects)
-        case .logged(let entries, let omitted): log.logged(entries, omitted: omitted, of: tags, at: now, &effects)
+        case .logged(let entries, let omitted):
+            diagnostics.log.logged(entries, omitted: omitted, of: tags, at: now, &effects)
         case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now, &effects)
-        case .traffic(let tag, let event): recorder.record(event, of: id(of: tag), at: now, &effects)
+        case .traffic(let tag, let event): diagnostics.recorder.record(event, of: id(of: tag), at: now, &effects)
         }
     }
 
@@ -279,12 +237,12 @@ extension BridgeState {
 
     /// Publications at shutdown: the results of all pending commands, then `offline` for every tag and the bridge.
     private mutating func stop(at now: Timestamp, _ effects: inout Effects) {
-        shutdown = Shutdown(connected: Set(tags.filter(\.isConnected).map(\.entry.id)))
+        run.shutdown = Shutdown(connected: Set(tags.filter(\.isConnected).map(\.entry.id)))
         react(at: now, &effects) { $0.releaseAll($1, at: now, &$2) }
-        finish(departures.takeAll(), at: now, &effects)
-        recorder.end(.removed, at: now, &effects)
+        finish(leftovers.departures.takeAll(), at: now, &effects)
+        diagnostics.recorder.end(.removed, at: now, &effects)
         for command in pendingCommands.removeAll() { stopped(command, at: now, &effects) }
-        if scan.end() {
+        if search.scan.end() {
             effects.publish(scanFact)
             effects.publish(foundFact)
         }
@@ -292,11 +250,11 @@ extension BridgeState {
             tags[position].findChanged(isOn: false, &effects)
         }
         for position in tags.indices { tags[position].stop(at: now, &effects) }
-        _ = pairing.handle(.stopped, at: now)
+        _ = search.pairing.handle(.stopped, at: now)
         effects.publish(pairingFact)
         effects.publish(connectedTagsFact)
         // Other bridges know that the commands before it have their results, and that this one is connected to no tag.
-        if !peers.isEmpty { effects.publish(infoFact.reminder) }
+        if !fleet.peers.isEmpty { effects.publish(infoFact.reminder) }
         effects.publish(will)
         for position in tags.indices { tags[position].store(&effects) }
     }
@@ -304,7 +262,7 @@ extension BridgeState {
     /// A connection that was made for the last facts: all are published. The facts of a tag that was not connected may be
     /// those of another bridge by now.
     private func connectedWhileStopping(_ effects: inout Effects) {
-        guard let shutdown, !peers.isEmpty else { return }
+        guard let shutdown = run.shutdown, !fleet.peers.isEmpty else { return }
         let others = tags.indices.filter { !shutdown.connected.contains(tags[$0].entry.id) }
         if !others.isEmpty { effects.add(.withhold(others.flatMap { tags[$0].retainedTopics })) }
     }
@@ -315,11 +273,11 @@ extension BridgeState {
         for command in pendingCommands.removeExpired(at: now.instant) { expired(command, at: now, &effects) }
         acceptOverdue(at: now, &effects)
         for position in due { tags[position].deadlineReached(at: now, &effects) }
-        if found.isDue(at: now.instant) { publishFound(&effects) }
+        if search.found.isDue(at: now.instant) { publishFound(&effects) }
         pairingDue(at: now, &effects)
-        if stateReminders.takeDue(at: now.instant) { effects.publish(presenceFacts.map(\.reminder)) }
+        if fleet.reminders.takeDue(at: now.instant) { effects.publish(presenceFacts.map(\.reminder)) }
         discoveryDue(at: now, &effects)
-        if refreshes.isDue(at: now.instant) { publishAllAgain(at: now, &effects) }
+        if work.refreshes.isDue(at: now.instant) { publishAllAgain(at: now, &effects) }
         listsDue(at: now, &effects)
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
         for position in retried { sendWaiting(of: position, at: now, &effects) }
@@ -330,9 +288,9 @@ extension BridgeState {
             tags.unconfirmedDue(of: position, isBusy: isBusy, at: now, &effects)
         }
         endScanInTime(at: now, &effects)
-        recorder.deadlineReached(at: now, &effects)
-        log.deadlineReached(at: now, &effects)
-        let departed = departures.takeDue(at: now.instant)
+        diagnostics.recorder.deadlineReached(at: now, &effects)
+        diagnostics.log.deadlineReached(at: now, &effects)
+        let departed = leftovers.departures.takeDue(at: now.instant)
         finish(departed, at: now, &effects)
         if !departed.isEmpty { stopReadingFormerAnnouncements(&effects) }
         clearFormerTopics(at: now, &effects)
@@ -349,25 +307,15 @@ extension BridgeState {
 
     private func nextDeadline() -> Instant? {
         var earliest = pendingCommands.deadline
-        earliest.lower(to: scan.until?.instant)
-        earliest.lower(to: recorder.recording?.until.instant)
-        earliest.lower(to: discovery?.life.deadline.map(Instant.init(sinceBoot:)))
-        earliest.lower(to: announcements.deadline)
-        earliest.lower(to: work.deadline)
-        earliest.lower(to: lists.due)
-        earliest.lower(to: former.deadline)
-        earliest.lower(to: stateReminders.deadline)
-        earliest.lower(to: scopes.deadline)
-        earliest.lower(to: peers.deadline)
-        earliest.lower(to: refreshes.due)
-        earliest.lower(to: watch?.deadline)
-        earliest.lower(to: found.deadline)
-        earliest.lower(to: departures.deadline)
-        earliest.lower(to: log.deadline)
         earliest.lower(to: tags.deadline)
         earliest.lower(to: reactions.deadline)
         earliest.lower(to: finds.deadline)
-        earliest.lower(to: pairing.deadline)
+        earliest.lower(to: work.deadline)
+        earliest.lower(to: fleet.deadline)
+        earliest.lower(to: leftovers.deadline)
+        earliest.lower(to: homeAssistant.deadline)
+        earliest.lower(to: search.deadline)
+        earliest.lower(to: diagnostics.deadline)
         return earliest
     }
 }

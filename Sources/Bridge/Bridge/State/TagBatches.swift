@@ -41,7 +41,7 @@ struct TagBatches: Sendable {
     }
 }
 
-/// The work that is due for all tags after an event.
+/// The work with all tags, which is spread over time.
 struct TagWork: Sendable {
     /// Publishing all facts after the start.
     var facts = TagBatches()
@@ -49,12 +49,18 @@ struct TagWork: Sendable {
     var connections = TagBatches()
     /// Deciding which facts to publish after a connection to the broker.
     var scopes = TagBatches()
+    /// Limits the facts that list the tags while many of them connect.
+    var lists = Throttle(every: .zero)
+    /// Limits the repetition of all facts on request; requests in between are combined.
+    var refreshes = Throttle(every: .seconds(10))
 
-    /// When the next tags are due; nil if there are none.
+    /// When some of it is due; nil if there is none.
     var deadline: Instant? {
         var deadline = facts.deadline
         deadline.lower(to: connections.deadline)
         deadline.lower(to: scopes.deadline)
+        deadline.lower(to: lists.due)
+        deadline.lower(to: refreshes.due)
         return deadline
     }
 }

@@ -81,7 +81,7 @@ struct TagFindings {
     }
 
     private var remediesOfSilence: [String] {
-        let battery = tag.battery.map { "; at the last report its battery was at \($0.value.level) %" } ?? ""
+        let battery = tag.battery.latest.map { "; at the last report its battery was at \($0.value.level) %" } ?? ""
         return remediesOfSerial + [TagAdvice.wake, "bring it near the adapter", "charge it\(battery)"]
     }
 

@@ -41,21 +41,13 @@ struct RareFacts: Sendable {
 }
 
 extension TagMirror {
-    /// Features of a tag with a retained topic.
-    struct LeftFeatures: OptionSet {
-        let rawValue: UInt8
-
-        static let presence = Self(rawValue: 1)
-        static let radios = Self(rawValue: 2)
-    }
-
     /// Sets up the features that are configured or were used before.
     mutating func setUpFeatures(_ record: TagRecord?, _ context: Context, at now: Timestamp) {
         if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
         if context.hasRadios { radios = TagRadios() }
         presence = context.options.presence.limit.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
-        if presence == nil, record?.presence != nil { left.insert(.presence) }
-        if radios == nil, record?.hasRadios == true { left.insert(.radios) }
+        if presence == nil, record?.presence != nil { memory.left.insert(.presence) }
+        if radios == nil, record?.hasRadios == true { memory.left.insert(.radios) }
     }
 
     /// The rare facts of the tag. Reading them takes no memory; changing them does, once.
@@ -86,12 +78,12 @@ extension TagMirror {
 
     /// The retained topics of features that were switched off.
     var leftTopics: [String] {
-        (left.contains(.presence) ? [topics[PresenceDocument.topic]] : [])
-            + (left.contains(.radios) ? [topics[RadioDocument.topic]] : [])
+        (memory.left.contains(.presence) ? [topics[PresenceDocument.topic]] : [])
+            + (memory.left.contains(.radios) ? [topics[RadioDocument.topic]] : [])
     }
 
     /// Handles the end of ``leftTopics``.
-    mutating func leftTopicsCleared() { left = [] }
+    mutating func leftTopicsCleared() { memory.left = [] }
 
     /// Publishes the facts of features that have changed because time has passed.
     mutating func featuresDue(at now: Timestamp, _ effects: inout Effects) {
@@ -145,7 +137,7 @@ extension TagMirror {
         set {
             guard newValue != nil || !rareFacts.isEmpty else { return }
             rare.presence = newValue
-            isRecordSet = true
+            memory.isSet = true
         }
     }
 
@@ -186,11 +178,11 @@ extension TagMirror {
     /// Handles a changed setting: nil switches presence off.
     mutating func setPresence(awayAfter: Duration?, at now: Timestamp, _ effects: inout Effects) {
         guard let awayAfter else {
-            if presence != nil { left.insert(.presence) }
+            if presence != nil { memory.left.insert(.presence) }
             presence = nil
             return
         }
-        left.remove(.presence)
+        memory.left.remove(.presence)
         guard presence == nil else {
             presence?.awayAfter = awayAfter
             return
@@ -231,7 +223,7 @@ extension TagMirror {
     ///   - end: when it stops by itself; nil if a command halts all patterns.
     ///   - effects: gets the publications.
     mutating func findChanged(isOn: Bool, endingAt end: Instant? = nil, _ effects: inout Effects) {
-        if isOn || end == nil { self[led: .gear].turnOff() }
+        if isOn || end == nil { lights[.gear].turnOff() }
         lightChanged(&effects) { led in
             switch (isOn, end) {
             case (true, _): led.blinks()
@@ -247,7 +239,7 @@ extension TagMirror {
 
     /// Handles the end of the time for which the tag blinks. Another pattern goes on.
     mutating func findEnded(at now: Instant, _ effects: inout Effects) {
-        if tagLED.isBlinking { lightChanged(&effects) { $0.turnOff() } }
+        if lights.tag.isBlinking { lightChanged(&effects) { $0.turnOff() } }
         findChanged(isOn: false, endingAt: now, &effects)
     }
 
@@ -258,9 +250,9 @@ extension TagMirror {
     mutating func lightChanged(
         of target: TagCommand.Target = .tag, _ effects: inout Effects, _ change: (inout LEDState) -> Void
     ) {
-        let (light, isOn) = (tagLED.shown, tagLED.isOn)
-        change(&self[led: target])
-        if tagLED.isOn != isOn || tagLED.shown != light { effects.publish(ledFact) }
+        let (light, isOn) = (lights.tag.shown, lights.tag.isOn)
+        change(&lights[target])
+        if lights.tag.isOn != isOn || lights.tag.shown != light { effects.publish(ledFact) }
     }
 
     /// Handles a changed setting of Home Assistant discovery.

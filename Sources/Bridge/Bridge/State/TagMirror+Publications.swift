@@ -17,7 +17,7 @@ extension TagMirror {
 
     /// The topics of facts whose value is unknown.
     var unknownTopics: [String] {
-        (battery == nil ? [topics[.battery], topics[.batteryLevel], topics[BatteryForecast.topic]] : [])
+        (battery.latest == nil ? [topics[.battery], topics[.batteryLevel], topics[BatteryForecast.topic]] : [])
             + (gear == nil ? [topics[.gear]] : [])
     }
 
@@ -37,16 +37,16 @@ extension TagMirror {
             why: TagFindings(self, nil, now: now).cause, held: link.intent.staysDisconnected, at: now)
     }
 
-    var batteryDocument: BatteryDocument { BatteryDocument(battery, isLow: batteryMonitor.isLow) }
+    var batteryDocument: BatteryDocument { BatteryDocument(battery.latest, isLow: battery.monitor.isLow) }
 
     var batteryFacts: [Publication] {
         let document = Publication.fact(topics[.battery], batteryDocument)
-        guard let battery else { return [document] }
+        guard let battery = battery.latest else { return [document] }
         return [document, .fact(topics[.batteryLevel], word: String(battery.value.level))]
     }
 
     var forecastFact: Publication {
-        .fact(topics[BatteryForecast.topic], BatteryForecastDocument(batteryMonitor.forecast))
+        .fact(topics[BatteryForecast.topic], BatteryForecastDocument(battery.monitor.forecast))
     }
 
     var gearFact: Publication { .fact(topics[.gear], GearDocument(gear)) }
@@ -60,14 +60,14 @@ extension TagMirror {
     var touchModeFact: Publication { .fact(topics[.touchMode], word: touchModeWord) }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
-    var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(tagLED).bytes, kind: .fact) }
+    var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(lights.tag).bytes, kind: .fact) }
 
     var rssiFact: Publication {
         .fact(topics[.rssi], word: sighting.rssi.map(String.init) ?? "null", qos: .atMostOnce)
     }
 
     func statsFact(at now: Timestamp) -> Publication {
-        Publication(topic: topics[.stats], payload: statsPayload.bytes(of: counters, at: now), kind: .fact)
+        Publication(topic: topics[.stats], payload: statistics.bytes(at: now), kind: .fact)
     }
 
     func touchSample(_ touch: TouchData, at now: Timestamp) -> Publication {

@@ -14,53 +14,27 @@ struct TagMirror: Sendable {
 
     var link: LinkState
     /// The latest facts from the Bluetooth stack.
-    private(set) var sighting: TagSighting { didSet { isRecordSet = true } }
+    private(set) var sighting: TagSighting { didSet { memory.isSet = true } }
     /// The device information of the tag, once received.
     private(set) var component: Component?
-    /// The latest battery level, possibly from before a restart.
-    private(set) var battery: Timestamped<BatteryStatus>?
-    /// The history of the battery, with the forecast.
-    private(set) var batteryMonitor: BatteryMonitor
-    /// The latest signal strength of the current link, or since the last one.
-    private(set) var measuredSignal: Timestamped<Int>?
+    private(set) var battery: TagBattery
+    private(set) var signal = TagSignal()
     /// nil until the tag reports whether gear is attached.
     private(set) var gear: Timestamped<Component?>?
     /// The gear that was last attached.
-    private(set) var lastGear: TagRecord.Gear? { didSet { isRecordSet = true } }
+    private(set) var lastGear: TagRecord.Gear? { didSet { memory.isSet = true } }
     /// The session sets gear to gesture mode whenever it is attached.
     private(set) var touchMode = TouchMode.gesture
-    private(set) var tagLED = LEDState()
-    private var gearLED = LEDState()
-    var counters = TagCounters()
-    /// Encodes the counters.
-    let statsPayload: StatsPayload
+    var lights = TagLights()
+    var statistics: TagStatistics
     /// When the tag was last received; nil if not since the start.
     private(set) var lastSeen: Timestamp?
     /// At most one; see ``rare``.
     var rareFacts: [RareFacts] = []
 
-    /// The tag's record in the state file; nil if there is none.
-    private var stored: TagRecord?
     /// Whether the tag blinks until it is found.
-    var find: FindFact { didSet { isRecordSet = true } }
-    /// The features that were switched off, and whose topics may still be retained.
-    var left: LeftFeatures = [] { didSet { isRecordSet = true } }
-    /// The battery level in the state file.
-    private var storedBattery: TagRecord.Battery? { didSet { isRecordSet = true } }
-    /// The history of the battery in its state file.
-    private var storedHistory: BatteryHistory { didSet { isRecordSet = true } }
-    /// The address of the last connection; nil before the first. The address in ``sighting`` may come from an
-    /// advertisement.
-    private var knownAddress: String? { didSet { isRecordSet = true } }
-    /// Whether a part of the record was set since it was compared with the stored one; `isHeld` is always compared.
-    var isRecordSet = true
-
-    /// Statistics are published at most once a second, or less often if there are many tags; those of several tags in
-    /// one wake-up.
-    private var statsThrottle = Throttle(every: .seconds(1), tick: .milliseconds(100))
-    private var signalThrottle = SignalThrottle()
-    /// The battery level is stored at most once in ten seconds.
-    private var batteryThrottle = Throttle(every: .seconds(10))
+    var find: FindFact { didSet { memory.isSet = true } }
+    var memory: TagMemory
 
     /// - Parameters:
     ///   - entry: the tag.
@@ -77,25 +51,20 @@ struct TagMirror: Sendable {
         topics = context.topics.tag(entry.id)
         bridge = context.topics.instance
         chords = context.options.chords.names(of: entry.id)
-        statsPayload = context.statsPayload
+        statistics = TagStatistics(context.statsPayload)
         link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
         link.offlineAfter = context.options.offlineAfter
-        stored = record
-        battery = record?.battery.map {
-            let at = Timestamp(instant: now.instant, unixMilliseconds: $0.unixMilliseconds)
-            return Timestamped(value: BatteryStatus(level: UInt32($0.level), isCharging: $0.isCharging), at: at)
-        }
-        storedBattery = record?.battery
-        storedHistory = record?.history ?? BatteryHistory()
-        batteryMonitor = BatteryMonitor(storedHistory, level: record?.battery?.level)
+        battery = TagBattery(record, at: now)
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
-        knownAddress = self.sighting.address
+        memory = TagMemory(record: record, address: self.sighting.address)
         lastGear = record?.lastGear
         find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
         setUpFeatures(record, context, at: now)
     }
+}
 
+extension TagMirror {
     /// The values that all tags of a bridge share.
     struct Context: Sendable {
         let topics: BridgeTopics
@@ -117,19 +86,13 @@ struct TagMirror: Sendable {
     var isGearAttached: Bool? { gear.map { $0.value != nil } }
 
     /// The latest battery level in percent; nil until it is known.
-    var batteryLevel: UInt32? { battery.map { UInt32($0.value.level) } }
+    var batteryLevel: UInt32? { battery.latest.map { UInt32($0.value.level) } }
 
     /// Whether the tag is connected.
     var isConnected: Bool { link.isConnected }
 
     /// Whether a held-back publication of statistics is due later.
-    var isHoldingStats: Bool { statsThrottle.isHolding }
-
-    /// The LED of the tag or its gear.
-    subscript(led target: TagCommand.Target) -> LEDState {
-        get { target == .tag ? tagLED : gearLED }
-        _modify { if target == .tag { yield &tagLED } else { yield &gearLED } }
-    }
+    var isHoldingStats: Bool { statistics.deadline != nil }
 
     /// Returns what a command to the tag builds upon. Changes nothing, see ``nextDeadline()``.
     mutating func requestContext(_ configuration: TagRequestContext.Settings) -> TagRequestContext {
@@ -137,7 +100,7 @@ struct TagMirror: Sendable {
         let isNameKnown = isConnected && rareFacts.first?.unconfirmed.isNameUnknown != true
         var context = TagRequestContext(
             entry: entry, name: isNameKnown ? sighting.name : nil,
-            lights: (tagLED.expected, gearLED.expected), settings: configuration,
+            lights: (lights.tag.expected, lights.gear.expected), settings: configuration,
             batteryLevel: batteryLevel)
         if let motion = rareFacts.first?.motion {
             context.usesRawData = motion.usesRawData
@@ -151,10 +114,9 @@ struct TagMirror: Sendable {
     /// copied for other calls, and each change of a tag is followed by this one.
     mutating func nextDeadline() -> Instant? {
         var deadline = link.deadline
-        deadline.lower(to: statsThrottle.due)
-        deadline.lower(to: batteryThrottle.due)
-        deadline.lower(to: tagLED.offAt)
-        deadline.lower(to: gearLED.offAt)
+        deadline.lower(to: statistics.deadline)
+        deadline.lower(to: battery.deadline)
+        deadline.lower(to: lights.deadline)
         if !rareFacts.isEmpty { deadline.lower(to: rareFacts[0].nextDeadline()) }
         return deadline
     }
@@ -162,12 +124,12 @@ struct TagMirror: Sendable {
     /// The record for the state file.
     private var record: TagRecord {
         TagRecord(
-            id: entry.id, serial: entry.serial, address: knownAddress, name: sighting.name.map { ExactText($0) },
+            id: entry.id, serial: entry.serial, address: memory.address, name: sighting.name.map { ExactText($0) },
             isHeld: link.intent.isHeld,
-            lastGear: lastGear, battery: storedBattery, history: storedHistory,
-            presence: presence?.stored ?? (left.contains(.presence) ? stored?.presence : nil),
+            lastGear: lastGear, battery: battery.storedLevel, history: battery.storedHistory,
+            presence: presence?.stored ?? (memory.left.contains(.presence) ? memory.record?.presence : nil),
             isFindUsed: find.isUsed, hasMotion: hasMotion,
-            hasRadios: hasReceptions || left.contains(.radios))
+            hasRadios: hasReceptions || memory.left.contains(.radios))
     }
 
     /// Whether `T/radios` was published.
@@ -177,17 +139,18 @@ struct TagMirror: Sendable {
     mutating func store(_ effects: inout Effects) {
         // Each command asks for it, and changes nothing.
         guard
-            isRecordSet || link.intent.isHeld != (stored?.isHeld ?? false) || hasMotion != (stored?.hasMotion ?? false)
-                || (radios != nil && hasReceptions != (stored?.hasRadios ?? false))
+            memory.isSet || link.intent.isHeld != (memory.record?.isHeld ?? false)
+                || hasMotion != (memory.record?.hasMotion ?? false)
+                || (radios != nil && hasReceptions != (memory.record?.hasRadios ?? false))
         else { return }
-        isRecordSet = false
-        if record != stored ?? TagRecord(id: entry.id, serial: entry.serial) { storeAlways(&effects) }
+        memory.isSet = false
+        if record != memory.record ?? TagRecord(id: entry.id, serial: entry.serial) { storeAlways(&effects) }
     }
 
     /// Stores the record.
     mutating func storeAlways(_ effects: inout Effects) {
         let record = record
-        stored = record
+        memory.record = record
         effects.add(.remember(record))
     }
 }
@@ -208,7 +171,7 @@ extension TagMirror {
         case .touch(let touch):
             if !slideSampled(touch, at: now, &effects) { effects.publish(touchSample(touch, at: now)) }
         case .fragmentsLost:
-            counters.lostFragments += 1
+            statistics.counters.lostFragments += 1
             statsChanged(at: now, &effects)
         case .raw(let bytes, let view): rawReceived(bytes, view: view, &effects)
         case .gesture, .motion, .commandEnded: break
@@ -221,16 +184,16 @@ extension TagMirror {
         _ name: GestureName, at now: Timestamp
     ) -> (sequence: UInt64, topic: String) {
         lastSeen = now
-        counters.lastSequence += 1
-        counters.gestures.add(name)
-        return (counters.lastSequence, topics.gesture)
+        statistics.counters.lastSequence += 1
+        statistics.counters.gestures.add(name)
+        return (statistics.counters.lastSequence, topics.gesture)
     }
 
     /// Counts chords, and publishes the statistics unless that waits.
     mutating func countChords(_ names: [String], at now: Timestamp, _ effects: inout Effects) {
         for name in names {
-            counters.lastSequence += 1
-            counters.chords[name, default: 0] += 1
+            statistics.counters.lastSequence += 1
+            statistics.counters.chords[name, default: 0] += 1
         }
         if !names.isEmpty { statsChanged(at: now, &effects) }
     }
@@ -249,15 +212,15 @@ extension TagMirror {
         var new = new
         let isPresenceChanged = presenceChanged(by: &new, lastSeen: earlier, at: now)
         // The link is down: its measurements do not apply to the next one.
-        if link.connection.state.isLinked, !new.state.isLinked { measuredSignal = nil }
+        if link.connection.state.isLinked, !new.state.isLinked { signal.measured = nil }
         let change = link.changed(to: new, at: now)
         if isConnected { lastSeen = now }
         switch change {
         case .none: break
         case .progress: effects.publish(connectionFact(at: now))
         case .state(let isReconnect):
-            if isConnected { knownAddress = sighting.address ?? knownAddress }
-            if isReconnect { counters.reconnects += 1 }
+            if isConnected { memory.address = sighting.address ?? memory.address }
+            if isReconnect { statistics.counters.reconnects += 1 }
             if !isConnected { slideInterrupted(at: now, &effects) }
             effects.publish(availabilityFact)
             effects.publish(connectionFact(at: now))
@@ -276,21 +239,16 @@ extension TagMirror {
 
     /// Handles the battery level from a notification or a response.
     mutating func batteryReported(_ battery: BatteryStatus, at now: Timestamp, _ effects: inout Effects) {
-        self.battery = Timestamped(value: battery, at: now)
-        let forecast = batteryMonitor.forecast
-        batteryMonitor.reported(battery, load: load, at: now)
-        if batteryThrottle.admits(at: now.instant) { storeBattery() }
+        let forecast = self.battery.monitor.forecast
+        if self.battery.reported(battery, load: load, at: now) { keepBattery() }
         effects.publish(batteryFacts)
-        if batteryMonitor.forecast != forecast { effects.publish(forecastFact) }
+        if self.battery.monitor.forecast != forecast { effects.publish(forecastFact) }
     }
 
-    /// Adds the current battery level and its history to the record, so that they survive a restart.
-    private mutating func storeBattery() {
-        storedBattery = battery.map {
-            TagRecord.Battery(
-                level: $0.value.level, isCharging: $0.value.isCharging, unixMilliseconds: $0.at.unixMilliseconds)
-        }
-        storedHistory = batteryMonitor.history
+    /// Adds the battery to the record.
+    private mutating func keepBattery() {
+        battery.keep()
+        memory.isSet = true
     }
 
     /// How the tag is used now.
@@ -298,14 +256,14 @@ extension TagMirror {
 
     /// Passes a changed load to the history of the battery.
     private mutating func loadChanged(at now: Timestamp, _ effects: inout Effects) {
-        let forecast = batteryMonitor.forecast
-        batteryMonitor.loadChanged(to: load, at: now)
-        if batteryMonitor.forecast != forecast { effects.publish(forecastFact) }
+        let forecast = battery.monitor.forecast
+        battery.loadChanged(to: load, at: now)
+        if battery.monitor.forecast != forecast { effects.publish(forecastFact) }
     }
 
     /// Handles a time of day that may have been set.
     mutating func clockChecked(at now: Timestamp, _ effects: inout Effects) {
-        if batteryMonitor.clockChanged(at: now) { effects.publish(forecastFact) }
+        if battery.clockChanged(at: now) { effects.publish(forecastFact) }
     }
 
     /// Handles the gear from a notification or a response.
@@ -316,7 +274,7 @@ extension TagMirror {
             effects.publish(gearFact)
             return
         }
-        gearLED.turnOff()
+        lights[.gear].turnOff()
         slideDetached(at: now, &effects)
         effects.publish(gearFact)
         guard touchMode != .gesture else { return }
@@ -354,8 +312,7 @@ extension TagMirror {
         effects.publish(infoFact)
         if let rssi = new.rssi {
             sighting.rssi = rssi
-            measuredSignal = Timestamped(value: rssi, at: now)
-            if signalThrottle.admits(rssi, at: now.instant) { effects.publish(rssiFact) }
+            if signal.received(rssi, at: now) { effects.publish(rssiFact) }
         }
         let isSameRadio = adapter == sighting.adapter && radio == sighting.radio
         if !isSameRadio || isFirstOfMinute { effects.publish(connectionFact(at: now)) }
@@ -366,7 +323,7 @@ extension TagMirror {
     /// Handles a requested signal strength, which is always published.
     mutating func signalRead(_ rssi: Int, at now: Timestamp, _ effects: inout Effects) {
         sighting.rssi = rssi
-        signalThrottle.published(rssi, at: now.instant)
+        signal.published(rssi, at: now.instant)
         effects.publish(rssiFact)
     }
 
@@ -390,13 +347,13 @@ extension TagMirror {
 
     /// Counts gestures that expired while the broker was away.
     mutating func gesturesExpired(_ count: Int, at now: Timestamp, _ effects: inout Effects) {
-        counters.expired += UInt64(clamping: count)
+        statistics.counters.expired += UInt64(clamping: count)
         statsChanged(at: now, &effects)
     }
 
     /// Sets the shortest time between two publications of statistics.
     mutating func setStatsInterval(_ interval: Duration) {
-        statsThrottle.interval = interval
+        statistics.setInterval(interval)
     }
 
     /// Handles changed statistics: publishes them now or when they are due.
@@ -406,7 +363,7 @@ extension TagMirror {
 
     /// Returns changed statistics; nil while they wait.
     mutating func takeStats(at now: Timestamp) -> Publication? {
-        statsThrottle.admits(at: now.instant) ? statsFact(at: now) : nil
+        statistics.admits(at: now.instant) ? statsFact(at: now) : nil
     }
 
     /// Handles elapsed time.
@@ -414,13 +371,9 @@ extension TagMirror {
         if link.deadlineReached(at: now) { effects.publish(connectionFact(at: now)) }
         if link.endGrace(at: now.instant) { effects.publish(availabilityFact) }
         if radios?.isDue(at: now.instant) == true { effects.publish(radiosFact) }
-        if statsThrottle.isDue(at: now.instant) { effects.publish(statsFact(at: now)) }
-        if batteryThrottle.isDue(at: now.instant) { storeBattery() }
-        if let offAt = gearLED.offAt, offAt <= now.instant { gearLED.turnOff() }
-        if let offAt = tagLED.offAt, offAt <= now.instant {
-            tagLED.turnOff()
-            effects.publish(ledFact)
-        }
+        if statistics.isDue(at: now.instant) { effects.publish(statsFact(at: now)) }
+        if battery.isDue(at: now.instant) { keepBattery() }
+        if lights.deadlineReached(at: now.instant) { effects.publish(ledFact) }
         featuresDue(at: now, &effects)
     }
 
@@ -432,7 +385,7 @@ extension TagMirror {
         effects.publish(availabilityFact)
         effects.publish(connectionFact(at: now))
         loadChanged(at: now, &effects)
-        storeBattery()
+        keepBattery()
     }
 
     /// Does what follows from a changed intent: connects or disconnects, publishes, and stores.

@@ -99,14 +99,14 @@ struct TagTable: RandomAccessCollection, Sendable {
         rebuildIndex()
         guard let index = formerTags.firstIndex(where: { $0.entry.id == tag.entry.id }) else { return }
         let former = formerTags.remove(at: index)
-        self[count - 1].counters = former.counters
-        if former.entry.serial == tag.entry.serial { self[count - 1][led: .tag] = former.light }
+        self[count - 1].statistics.counters = former.counters
+        if former.entry.serial == tag.entry.serial { self[count - 1].lights[.tag] = former.light }
     }
 
     mutating func remove(at position: Int) -> TagMirror {
         defer { rebuildIndex() }
         let tag = tags.remove(at: position)
-        let former = FormerTag(entry: tag.entry, counters: tag.counters, light: tag[led: .tag])
+        let former = FormerTag(entry: tag.entry, counters: tag.statistics.counters, light: tag.lights.tag)
         guard former.counters.lastSequence > 0 || former.light.isOn else { return tag }
         formerTags.append(former)
         if formerTags.count > Self.mostFormer { formerTags.removeFirst() }

@@ -207,7 +207,7 @@ extension TagMirror {
     ///   - pattern: what the LED was to play; nil for off.
     ///   - now: the current time.
     mutating func lightUnknown(_ pattern: (state: LightState, pattern: LEDPattern)?, at now: Timestamp) {
-        let offAt = tagLED.offAt ?? (tagLED.isOn ? now.instant + FindTable.round : nil)
+        let offAt = lights.tag.offAt ?? (lights.tag.isOn ? now.instant + FindTable.round : nil)
         unconfirmed.lightUnknown(pattern, offAt: offAt, at: now.instant)
     }
 

@@ -113,7 +113,7 @@ struct FleetStateTests {
         scene.send("bridge/loft/info", "")
         scene.send("bridge/shed/state", "online")
         #expect(pass(300, scene) == [])
-        #expect(scene.state.watch?.sources == ["attic"])
+        #expect(scene.state.fleet.watch?.sources == ["attic"])
     }
 
     @Test("publishes its state and availabilities again when another bridge has overwritten its state")

@@ -1,0 +1,19 @@
+import Time
+
+/// What is true of this run of the bridge: its beginning, and its end.
+struct BridgeRun: Sendable {
+    /// A few characters that are unique to this start, such as `9f3c`.
+    let boot: String
+    let startedAt: Timestamp
+    /// Encodes the counters of tags, which begin with the run.
+    let statsPayload: StatsPayload
+    /// nil before the first connection.
+    var isBrokerConnected: Bool?
+    /// nil before ``BridgeEvent/stopping``.
+    var shutdown: Shutdown?
+
+    init(boot: String, startedAt: Timestamp) {
+        (self.boot, self.startedAt) = (boot, startedAt)
+        statsPayload = StatsPayload(boot: boot)
+    }
+}
