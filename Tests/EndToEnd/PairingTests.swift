@@ -92,6 +92,27 @@ struct PairingTests {
         }
     }
 
+    @Test("whose pairing is stopped is neither paired nor stored, and can be paired again")
+    func stopped() async throws {
+        try await inWorld(Self.plan) { world in
+            try await world.simulate("out-of-range 0002")
+            try world.observer.publish(
+                World.bridge + "/request/pair", #"{"serial":"0002","timeout_s":300,"id":"wrong"}"#)
+            try await until("the bridge looks for the tag") { world.events("pair_started").count == 1 }
+            try await world.request("pair", "stop")
+            let topic = World.bridge + "/response/pair"
+            try await until("both requests have ended") { world.finals(topic).count == 2 }
+            let (pair, stop) = (world.finals(topic)[0], world.finals(topic)[1])
+            #expect(pair["id"] as? String == "wrong" && World.code(of: pair) == "not_permitted", "\(pair)")
+            #expect((stop["data"] as? [String: Any])?["stopped"] as? [String] == ["0002"], "\(stop)")
+            #expect(world.events("pair_failed").count == 1)
+            #expect(try await world.retainedTopics().filter { $0.contains("0002") } == [])
+            try await world.simulate("in-range 0002")
+            try await world.succeeds(World.bridge + "/request/pair", "0002")
+            try await world.connected(2...2)
+        }
+    }
+
     @Test("is not paired while Bluetooth is off")
     func bluetoothOff() async throws {
         try await inWorld(Self.plan) { world in

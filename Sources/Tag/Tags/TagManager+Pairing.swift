@@ -51,6 +51,12 @@ extension TagManager {
         beginPairing(row, isCheck: isCheck)
     }
 
+    /// Ends the pairing of a tag with a failure; ignored for a tag that is not being paired.
+    public func stopPairing(_ tag: TagHandle) {
+        guard let row = rows[tag] else { return }
+        endPairing(row, TagConnectionError(.bluetoothConnectionError, "the pairing was stopped"))
+    }
+
     private func beginPairing(_ row: TagRow, isCheck: Bool) {
         let driver = row.driver
         if let address = driver?.address ?? known[row.identity] { chooseRadio(for: row, at: address) }

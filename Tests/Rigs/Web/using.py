@@ -61,6 +61,23 @@ def pair_and_use(run):
     page.wait_for("double tap")
 
 
+def stopped_pairing(run):
+    """A wrong serial: the search is ended at once, and the next one begins."""
+    page = run.page
+    run.login()
+    run.show("pair")
+    for _ in range(2):
+        page.run("document.getElementById('serial').value = ''")
+        page.type("#serial", "ABCD")
+        page.click_text("Start")
+        page.wait_for("Looking for the tag.")
+        page.click_text("Cancel")
+        page.wait_for("Stopped.", 10)
+        page.wait_for_script("return [...document.querySelectorAll('button')].find(button => button.innerText === 'Start').disabled === false", "another pairing can begin", 10)
+        require("error" not in page.text(), "an error is shown: %s" % page.text())
+        require(page.run("return document.activeElement.id") == "serial", "the serial does not have the focus")
+
+
 def keyboard_only(run):
     """Forgets a tag, pairs it again and flashes its LED without a mouse."""
     page, stage = run.page, run.stage
@@ -347,4 +364,4 @@ def parts(run):
     require(bars == [[100, 0], [50, 50], [0, 100], [100, 0]], "heights and places of the bars: %s" % bars)
 
 
-CASES = [pair_and_use, keyboard_only, all_commands, parts, log, late_answer, hostile_names, quiet_console, accessibility]
+CASES = [pair_and_use, stopped_pairing, keyboard_only, all_commands, parts, log, late_answer, hostile_names, quiet_console, accessibility]

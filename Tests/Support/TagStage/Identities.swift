@@ -21,6 +21,8 @@ extension TagManager {
         pair(handle(identity), within: limit, radio: radio, isCheck: isCheck)
     }
 
+    package func stopPairing(_ identity: TagIdentity) { stopPairing(handle(identity)) }
+
     package func forget(_ identity: TagIdentity) { forget(handle(identity)) }
 
     package func expect(_ identity: TagIdentity, at address: BluetoothAddress) { expect(handle(identity), at: address) }

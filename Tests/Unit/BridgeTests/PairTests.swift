@@ -48,6 +48,65 @@ struct PairTests {
         #expect(scene.state.tags.map(\.sighting.address) == [nil, "F0"])
     }
 
+    @Test(
+        "is ended by stop, with one final result for both requests",
+        arguments: ["stop", #"{"pair":"stop","serial":"0001"}"#])
+    func stop(payload: String) {
+        let scene = scene()
+        scene.send(topic, #"{"serial":"0001","id":"p"}"#)
+        let token = scene.tokens.last ?? 0
+        scene.handle(.pairing(2, .found(address: "F0")))
+        _ = scene.takeActions()
+        let lines = scene.send(topic, payload)
+        #expect(scene.takeActions() == [.stopPairing(2), .removeTag(2)])
+        let results = lines.filter { $0.hasPrefix("jacquard/bridge/attic/response/pair") }
+        #expect(results.count == 2)
+        #expect(
+            results.first?.contains(#""code":"not_permitted""#) == true && results.first?.contains(#""id":"p""#) == true
+        )
+        #expect(results.last?.contains(#""data":{"stopped":["0001"]}"#) == true)
+        #expect(lines.contains(event("pair_failed", id: #""0001""#, text: #""Cancelled by a later stop command""#)))
+        #expect(scene.state.search.pairing.state == .idle && scene.state.search.pairing.isEmpty)
+        // The driver reports the end of the pairing that nobody waits for.
+        #expect(scene.handle(.requestEnded(token: token, .failure(.timeout(text: "the pairing was stopped")))) == [])
+        scene.send(topic, "0001")
+        #expect(scene.takeActions().count == 1, "and the next one begins")
+    }
+
+    @Test("stop ends the pairing of one serial only, and nothing is no error")
+    func stopOne() {
+        let scene = scene()
+        scene.send(topic, "0001")
+        scene.send(topic, "0002")
+        _ = scene.takeActions()
+        #expect(scene.send(topic, #"{"pair":"stop","serial":"0003"}"#).last?.contains(#""stopped":[]"#) == true)
+        #expect(scene.takeActions() == [])
+        scene.send(topic, #"{"pair":"stop","serial":"0002"}"#)
+        #expect(scene.takeActions() == [.stopPairing(3), .removeTag(3)])
+        #expect(scene.state.search.pairing.isPairing("0001"))
+        // The serial of a tag may be that word.
+        scene.send(topic, #"{"serial":"stop"}"#)
+        #expect(scene.takeActions().count == 1)
+        scene.send(topic, #"{"pair":"halt","serial":"0001"}"#)
+        #expect(scene.lastError?.code == "invalid_argument")
+    }
+
+    @Test("stop keeps a known tag, ends the check of a bond, and a request that waits for Bluetooth")
+    func stopOthers() {
+        let scene = scene()
+        scene.send(topic, "003R")
+        _ = scene.takeActions()
+        scene.send(topic, "stop")
+        #expect(scene.takeActions() == [.stopPairing(1)])
+        let waiting = Scene(tags: [.tag003R])
+        waiting.send(topic, "0001")
+        let lines = waiting.send(topic, "stop")
+        #expect(lines.count { $0.hasPrefix("jacquard/bridge/attic/response/pair") } == 2)
+        #expect(waiting.takeActions() == [])
+        waiting.powerOn()
+        #expect(!waiting.takeActions().contains { if case .pair = $0 { true } else { false } })
+    }
+
     @Test("keeps no address of an earlier pairing, and ignores a refusal during a pairing")
     func nextPairing() {
         let (first, second) = (

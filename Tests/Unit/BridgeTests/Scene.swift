@@ -159,7 +159,7 @@ extension BridgeAction {
             .trace(_, let token), .recallLog(_, _, let token):
             token
         case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,
-            .addTag, .reportAgain, .removeTag,
+            .addTag, .reportAgain, .removeTag, .stopPairing,
             .forgetInstance, .forgetFormerPlaces, .recordTraffic, .observeRawData, .motionFile, .remember:
             nil
         }

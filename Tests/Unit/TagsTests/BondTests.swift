@@ -58,6 +58,25 @@ struct BondTests {
         }
     }
 
+    @Test("is no longer waited for after a stopped pairing, which ends once", arguments: [false, true])
+    func stoppedPairing(wasConnecting: Bool) async throws {
+        try await onLoop {
+            let stage = Stage()
+            if wasConnecting { stage.manager.connect(.desk) }
+            stage.manager.pair(.desk, within: .seconds(60))
+            let address = stage.hear(1, isPaired: false)
+            _ = stage.said()
+            stage.manager.stopPairing(.desk)
+            stage.manager.stopPairing(.desk)
+            let said = stage.said()
+            #expect(said.count { $0 == "paired 003R: bluetoothConnectionError" } == 1)
+            #expect(said.contains("> disconnect 01") != wasConnecting)
+            stage.central.report(.paired(address))
+            #expect(!stage.said().contains { $0.hasPrefix("paired") })
+            stage.manager.forget(.desk)
+        }
+    }
+
     @Test("is possible from the moment a bond is made")
     func freshBond() async throws {
         try await onLoop {

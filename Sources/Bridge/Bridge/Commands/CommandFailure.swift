@@ -99,7 +99,7 @@ extension CommandFailure {
         .internalDefect, "The command was never completed", hint: "Report this with the bridge's log and the command")
     /// A connect command cancels a pending disconnect command.
     static let cancelledByConnect = CommandFailure(.notPermitted, "Cancelled by a later connect command")
-    /// A `find/set` that stops cancels those that start.
+    /// A `find/set` or `request/pair` that stops cancels those that start.
     static let cancelledByStop = CommandFailure(.notPermitted, "Cancelled by a later stop command")
     /// A disconnect command timed out.
     static let stillConnected = CommandFailure(

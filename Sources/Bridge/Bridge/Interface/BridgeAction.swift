@@ -29,6 +29,8 @@ public enum BridgeAction: Equatable, Sendable {
     /// this radio and its bond.
     case pair(
         TagHandle, serial: String, timeout: Duration, radio: String? = nil, isCheck: Bool = false, token: UInt64)
+    /// End the pairing of a tag. Its answer is ignored.
+    case stopPairing(TagHandle)
     /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
     case forget(TagHandle, token: UInt64)
     /// Measure the process now; answered by ``RequestResponse/measured(_:)``.

@@ -4,25 +4,121 @@ import Text
 import Time
 
 /// `request/pair`: the serial, or an object with `serial`, `timeout_s`, `radio` and `check`. Bonds with a tag and adds it to the
-/// known tags. With `check`, it pairs nothing: it connects a known tag once with a radio and its bond.
+/// known tags. With `check`, it pairs nothing: it connects a known tag once with a radio and its bond. `stop`, also in `pair`, ends
+/// the pairing of `serial`, or all of them.
 struct PairRequest: BridgeRequest {
     static let name = "pair"
-    static let keys = ["serial", "timeout_s", "radio", "check"]
+    static let keys = ["pair", "serial", "timeout_s", "radio", "check"]
 
-    private let serial: TagID
-    private let entry: TagEntry
-    private let seconds: Int
-    private let radio: String?
-    private let isCheck: Bool
+    private enum Intent: Sendable {
+        case pair(PairOrder)
+        case stop(serial: String?)
+    }
+
+    private let intent: Intent
+
+    init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
+        var starts = true
+        if case .text("stop") = payload { starts = false }
+        if case .object(let arguments) = payload { starts = try arguments.word("pair", of: .startAndStop) ?? true }
+        guard !starts else {
+            intent = .pair(try PairOrder(payload, to: bridge))
+            return
+        }
+        guard case .object(let arguments) = payload else {
+            intent = .stop(serial: nil)
+            return
+        }
+        intent = .stop(serial: try arguments.pairingSerial()?.text)
+    }
+
+    /// The tag that is paired; nil for the end of pairings.
+    var entry: TagEntry? { order?.entry }
+
+    private var order: PairOrder? { if case .pair(let order) = intent { order } else { nil } }
+
+    var needsBluetooth: Bool { order != nil }
+
+    /// Longer than the driver's own timeout.
+    var responseLimit: Duration { .seconds((order?.seconds ?? 0) + 30) }
+
+    func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) { try order?.check(in: bridge) }
+
+    func begin(
+        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        switch intent {
+        case .pair(let order):
+            bridge.pair(
+                order.entry, within: .seconds(order.seconds), radio: order.radio, isCheck: order.isCheck, token: token,
+                at: now, &effects)
+            return .underWay
+        case .stop(let serial):
+            let serials = bridge.stopPairings(of: serial, at: now, &effects)
+            return .done(CommandData(PairingsStoppedDocument(stopped: serials)))
+        }
+    }
+
+    func succeeded(
+        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) -> BridgeRequestStep {
+        guard let order, case .paired(let address, let name) = response else { return .failed(.neverEnded) }
+        let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
+        // A reload may have changed the tag's id, or may have given it to another tag.
+        let entry: TagEntry
+        do throws(CommandFailure) { entry = try PairOrder.entry(order.serial, in: bridge) } catch {
+            return .failed(error)
+        }
+        if !order.isCheck { bridge.paired(entry, sighting, at: now, &effects) }
+        return .done(CommandData(PairedDocument(entry, sighting)))
+    }
+
+    func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
+        order?.failure(error, in: bridge) ?? bridge.stack.failure(of: error)
+    }
+
+    func failed(
+        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard let order, !order.isCheck else { return }
+        let isStopped = failure == .cancelledByStop
+        bridge.pairingRequested(
+            isStopped ? .cancelled(order.entry) : .failed(order.entry, failure), at: now, &effects)
+    }
+
+    /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.
+    static func refused(
+        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        let serial = try? CommandArguments(payload, word: "serial").pairingSerial()?.text
+        bridge.pairingRequested(
+            .refused(failure, serial: serial ?? bridge.search.pairing.requestSerial), at: now, &effects)
+    }
+
+    func refused(
+        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
+    ) {
+        guard let order, failure != .cancelledByStop else { return }
+        bridge.pairingRequested(.refused(failure, serial: order.entry.serial), at: now, &effects)
+    }
+}
+
+/// A request to pair a tag.
+private struct PairOrder: Sendable {
+    let serial: TagID
+    let entry: TagEntry
+    let seconds: Int
+    let radio: String?
+    let isCheck: Bool
 
     /// At most five minutes: the user holds the tag's button meanwhile.
     private static let timeouts = 1...300
     private static let standardSeconds = 60
     /// The number of tags from which on pairing adds no new one: the state file has a size limit.
     private static let maxTags = 1_000
-
-    /// Longer than the driver's own timeout.
-    var responseLimit: Duration { .seconds(seconds + 30) }
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
         let arguments = try CommandArguments(payload, word: "serial")
@@ -41,7 +137,7 @@ struct PairRequest: BridgeRequest {
     }
 
     /// Returns the entry of the tag to pair; the configuration takes precedence.
-    private static func entry(_ serial: TagID, in bridge: borrowing BridgeState) throws(CommandFailure) -> TagEntry {
+    static func entry(_ serial: TagID, in bridge: borrowing BridgeState) throws(CommandFailure) -> TagEntry {
         let known = bridge.tags.map(\.entry) + bridge.configuration.tags
         if let entry = known.first(where: { $0.serial == serial.text }) { return entry }
         guard !known.contains(where: { $0.id == serial }) else {
@@ -57,9 +153,7 @@ struct PairRequest: BridgeRequest {
         return TagEntry(id: serial, serial: serial.text)
     }
 
-    var needsBluetooth: Bool { true }
-
-    func checkBeginning(in bridge: borrowing BridgeState) throws(CommandFailure) {
+    func check(in bridge: borrowing BridgeState) throws(CommandFailure) {
         if bridge.search.pairing.isPairing(entry.serial) {
             throw CommandFailure(.busy, "Tag \(entry.serial) is being paired already", hint: "Wait for that result")
         }
@@ -68,27 +162,6 @@ struct PairRequest: BridgeRequest {
         {
             throw CommandFailure(RequestError.radioUnavailable(text: "Radio \(radio) is \(adapter.state.text)"))
         }
-    }
-
-    func begin(
-        in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
-    ) -> BridgeRequestStep {
-        bridge.pair(
-            entry, within: .seconds(seconds), radio: radio, isCheck: isCheck, token: token, at: now, &effects)
-        return .underWay
-    }
-
-    func succeeded(
-        _ response: RequestResponse, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
-        _ effects: inout Effects
-    ) -> BridgeRequestStep {
-        guard case .paired(let address, let name) = response else { return .failed(.neverEnded) }
-        let sighting = TagSighting(address: address, name: name?.nonEmpty, isPaired: true)
-        // A reload may have changed the tag's id, or may have given it to another tag.
-        let entry: TagEntry
-        do throws(CommandFailure) { entry = try Self.entry(serial, in: bridge) } catch { return .failed(error) }
-        if !isCheck { bridge.paired(entry, sighting, at: now, &effects) }
-        return .done(CommandData(PairedDocument(entry, sighting)))
     }
 
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
@@ -132,29 +205,6 @@ struct PairRequest: BridgeRequest {
         let more = serials.count > mostListed ? " and more" : ""
         return "received are \(serials.prefix(mostListed).joined(separator: ", "))\(more)"
     }
-
-    func failed(
-        _ failure: CommandFailure, in bridge: inout BridgeState, token: UInt64, at now: Timestamp,
-        _ effects: inout Effects
-    ) {
-        if !isCheck { bridge.pairingRequested(.failed(entry, failure), at: now, &effects) }
-    }
-
-    /// Publishes the failure in `G/pairing`, for users that press a button in a dashboard.
-    static func refused(
-        _ failure: CommandFailure, of payload: CommandPayload, in bridge: inout BridgeState, at now: Timestamp,
-        _ effects: inout Effects
-    ) {
-        let serial = try? CommandArguments(payload, word: "serial").pairingSerial()?.text
-        bridge.pairingRequested(
-            .refused(failure, serial: serial ?? bridge.search.pairing.requestSerial), at: now, &effects)
-    }
-
-    func refused(
-        _ failure: CommandFailure, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
-    ) {
-        bridge.pairingRequested(.refused(failure, serial: entry.serial), at: now, &effects)
-    }
 }
 
 extension CommandArguments {
@@ -167,6 +217,12 @@ extension CommandArguments {
             (try? ScalarRule.serial.trimmed.parse(text)).flatMap { TagID($0) }
         }
     }
+}
+
+/// The data of the result of `request/pair` with `stop`.
+struct PairingsStoppedDocument: Encodable {
+    /// The serials of the tags that were being paired.
+    let stopped: [String]
 }
 
 /// The data of the result of `request/pair`.

@@ -211,9 +211,10 @@ extension BridgeState {
     /// Handles an event of a pairing of a request.
     mutating func pairingRequested(_ event: PairingProgress.Event, at now: Timestamp, _ effects: inout Effects) {
         var stranger: TagHandle?
-        if case .failed(let entry, _) = event, let tag = search.pairing.tag(entry.serial), tags.position(of: tag) == nil
-        {
-            stranger = tag
+        switch event {
+        case .failed(let entry, _), .cancelled(let entry):
+            stranger = search.pairing.tag(entry.serial).flatMap { tags.position(of: $0) == nil ? $0 : nil }
+        default: break
         }
         pairingChanged(event, at: now, &effects)
         if let stranger { effects.add(.removeTag(stranger)) }
@@ -234,6 +235,9 @@ extension BridgeState {
                 event(.paired, id: entry.id, serial: entry.serial, address: address, at: now)
             case .failed(let entry, let failure):
                 event(.pairFailed, id: entry.id, serial: entry.serial, text: failure.text, at: now)
+            case .cancelled(let entry):
+                event(
+                    .pairFailed, id: entry.id, serial: entry.serial, text: CommandFailure.cancelledByStop.text, at: now)
             case .requestSerial, .refused, .stopped: nil
             }
         if let event { effects.publish(event) }

@@ -267,6 +267,32 @@ extension BridgeState {
         pendingCommands.fail(command, failure, at: now, &effects)
     }
 
+    /// Ends the pairings that were requested.
+    ///
+    /// - Parameters:
+    ///   - serial: the tag whose pairing ends; nil: all.
+    ///   - now: the current time.
+    ///   - effects: gets the actions.
+    /// - Returns: the serials of the tags that were being paired.
+    mutating func stopPairings(of serial: String?, at now: Timestamp, _ effects: inout Effects) -> [String] {
+        var serials: [String] = []
+        for command in pendingCommands.pending {
+            guard case .bridge(let request as PairRequest) = command.work, let entry = request.entry,
+                serial == nil || entry.serial == serial
+            else { continue }
+            serials.append(entry.serial)
+            guard command.isSent else {
+                if let command = pendingCommands.remove(command.token) {
+                    refused(command, request, .cancelledByStop, at: now, &effects)
+                }
+                continue
+            }
+            if let tag = search.pairing.tag(entry.serial) ?? handle(of: entry.id) { effects.add(.stopPairing(tag)) }
+            fail(command.token, .cancelledByStop, at: now, &effects)
+        }
+        return serials
+    }
+
     /// Takes a step of a request, and completes it if the driver does not have to answer.
     private mutating func take(
         _ step: BridgeRequestStep, of token: UInt64, at now: Timestamp, _ effects: inout Effects

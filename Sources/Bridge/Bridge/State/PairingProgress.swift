@@ -21,6 +21,8 @@ struct PairingProgress: Sendable {
         case succeeded(TagEntry, address: String)
         /// A pairing has failed.
         case failed(TagEntry, CommandFailure)
+        /// The user has ended a pairing.
+        case cancelled(TagEntry)
         /// A request was refused before it began.
         case refused(CommandFailure, serial: String?)
         /// The bridge stops.
@@ -90,6 +92,11 @@ struct PairingProgress: Sendable {
         case .failed(let entry, let failure):
             active[entry.serial] = nil
             fail(failure, serial: entry.serial, at: now)
+        case .cancelled(let entry):
+            active[entry.serial] = nil
+            guard serial == entry.serial else { break }
+            set(.idle, serial: nil, at: now)
+            similarSerial = nil
         case .refused(let failure, let serial):
             guard isEmpty else { return false }
             fail(failure, serial: serial, at: now)

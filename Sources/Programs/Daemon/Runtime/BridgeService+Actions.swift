@@ -41,6 +41,7 @@ extension BridgeService {
             answer(token, .success(.done))
         case .pair(let tag, let serial, let timeout, let radio, let isCheck, let token):
             pair(tag, serial, timeout, radio, isCheck: isCheck, token)
+        case .stopPairing(let tag): manager.stopPairing(tag)
         case .forget(let tag, let token): forget(tag, token)
         case .examine(let token): examine(token)
         case .measure(let token): answer(token, .success(.measured(measurement)))

@@ -34,8 +34,9 @@ export function pairPage(root, {model, connection}, wanted = "") {
   const time = make("p");
   const step = make("p", {"aria-live": "polite", role: "status"});
   const after = make("div", {class: "bar"});
-  const two = make("li", {}, make("h2", {}, "Hold the button of the tag for three seconds"), make("p", {class: "quiet"}, "It then advertises for 60 seconds."), time);
+  const two = make("li", {}, make("h2", {}, "Hold the button of the tag for three seconds"), make("p", {class: "quiet"}, "It then advertises for 60 seconds."), time, make("p", {}, cancel));
   const three = make("li", {}, make("h2", {}, "The bridge bonds and connects"), step, result, after);
+  const cancel = button("Cancel", () => stop(), {hidden: true});
   const search = button("Search again", () => scan());
   root.append(make("h1", {}, "Pair a tag"), make("ol", {class: "steps"},
     make("li", {}, make("h2", {}, "Serial"), form, make("h3", {}, "Tags in range"), heardText, heardTable, make("p", {}, search)), two, three));
@@ -57,8 +58,20 @@ export function pairPage(root, {model, connection}, wanted = "") {
     const answer = await connection.send(`bridge/${name}/request/pair`, {serial: text, timeout_s: pairingTime}, {timeout: (pairingTime + 30) * 1000});
     if (running !== mine) return;
     running = null;
-    ended = {answer, id: answer.data?.id ?? text};
+    ended = mine.isStopped && !answer.ok ? null : {answer, id: answer.data?.id ?? text};
     if (!isClosed) update();
+  }
+
+  // Ends the pairing, also one that another page or program has begun.
+  async function stop() {
+    const pairing = current();
+    if (!pairing) return;
+    if (running) running.isStopped = true;
+    cancel.disabled = true;
+    const answer = await connection.send(`bridge/${pairing.name}/request/pair`, {pair: "stop", serial: pairing.text}, {timeout: 10000});
+    cancel.disabled = false;
+    if (!answer.ok) result.show(answer);
+    if (!isClosed) serial.focus();
   }
 
   function showEnd({answer, id}) {
@@ -149,6 +162,8 @@ export function pairPage(root, {model, connection}, wanted = "") {
     setText(time, !pairing ? "" : left >= 10000 ? `${span(left)} left` : left > 0 ? "a few seconds left" : "");
     if (pairing) setText(step, stepText(tagWith(pairing.text, pairing.serial)) || stages[pairing.state]);
     else if (ended) setText(step, ended.answer.ok ? `Paired. ${stepText(tagWith(ended.id))}`.trim() : "Not paired.");
+    else setText(step, step.textContent ? "Stopped." : "");
+    cancel.hidden = pairing === null;
     drawHeard(pairing !== null);
   }
 
