@@ -19,6 +19,7 @@ struct AnnouncementTemplate: Sendable {
         case name
         case serial
         case firmware
+        case address
 
         /// A noncharacter, U+FDD0 and following. The other values of a document come from the program, or from settings of MQTT
         /// topics, which cannot contain it.
@@ -75,17 +76,19 @@ struct AnnouncementTemplate: Sendable {
         let fields = DiscoveredTag(
             id: tag.id, topic: Field.topic.placeholder, name: Field.name.placeholder, serial: Field.serial.placeholder,
             firmware: tag.firmware == nil ? nil : Field.firmware.placeholder)
-        messages = documents.announcement(of: fields, objectID: Field.objectID.placeholder, id: Field.id.placeholder)
-            .map {
-                (Pieces(Array($0.topic.utf8)), Pieces($0.payload))
-            }
+        messages = documents.announcement(
+            of: fields,
+            DiscoveryDocuments.TagNames(
+                objectID: Field.objectID.placeholder, id: Field.id.placeholder, address: Field.address.placeholder)
+        ).map { (Pieces(Array($0.topic.utf8)), Pieces($0.payload)) }
         components = documents.components(ofTag: tag.id)
     }
 
     /// Announces a tag of this shape.
     func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
         let objectID = DiscoveryTopics.objectID(ofTag: tag.id)
-        let values = [objectID, tag.id, tag.topic, tag.name, tag.serial, tag.firmware ?? ""].map { text in
+        let address = DiscoveryTopics.addressPart(ofTag: tag.id)
+        let values = [objectID, tag.id, tag.topic, tag.name, tag.serial, tag.firmware ?? "", address].map { text in
             // Without the quotation marks.
             Array(JSONText.bytes(of: text).dropFirst().dropLast())
         }

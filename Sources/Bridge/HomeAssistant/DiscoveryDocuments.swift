@@ -138,22 +138,46 @@ public struct DiscoveryDocuments: Sendable {
     /// Announces a tag. After gear was attached once, the announcement does not depend on it: entities that need gear are
     /// unavailable without it.
     public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
-        announcement(of: tag, objectID: DiscoveryTopics.objectID(ofTag: tag.id), id: tag.id)
+        announcement(of: tag, TagNames(of: tag.id))
+    }
+
+    /// The forms of a tag's id in an announcement.
+    struct TagNames {
+        var objectID: String
+        var id: String
+        /// A part of the address of its place on the web page.
+        var address: String
+
+        init(objectID: String, id: String, address: String) {
+            (self.objectID, self.id, self.address) = (objectID, id, address)
+        }
+
+        init(of id: String) {
+            self.init(
+                objectID: DiscoveryTopics.objectID(ofTag: id), id: id, address: DiscoveryTopics.addressPart(ofTag: id))
+        }
     }
 
     /// Announces a tag with other texts in place of its ids, such as the fields of a template.
-    func announcement(of tag: DiscoveredTag, objectID: String, id: String) -> [DiscoveryMessage] {
+    func announcement(of tag: DiscoveredTag, _ names: TagNames) -> [DiscoveryMessage] {
         var keys: [String: JSONValue] = [
             "name": .string(tag.name), "manufacturer": "Google", "model": "Jacquard Tag",
             "serial_number": .string(tag.serial),
             "via_device": .string(DiscoveryTopics.objectID(ofBridge: bridge.instance)),
         ]
         keys["sw_version"] = tag.firmware.map(JSONValue.string)
+        keys["configuration_url"] = bridge.page.map { .string(Self.page(ofTag: names.address, at: $0)) }
         return messages(
             Device(
-                objectID: objectID, topic: tag.topic, bridgeTopic: bridge.topic, keys: keys,
+                objectID: names.objectID, topic: tag.topic, bridgeTopic: bridge.topic, keys: keys,
                 availability: [bridge.topic + "/state", tag.topic + "/availability"],
-                entities: entities(ofTag: tag.id, payload: id)))
+                entities: entities(ofTag: tag.id, payload: names.id)))
+    }
+
+    /// The address of a tag's place on the web page. Home Assistant opens pages of its own without the part after `#`.
+    private static func page(ofTag part: String, at page: String) -> String {
+        guard !page.hasPrefix("homeassistant:"), !page.contains("#") else { return page }
+        return page + "#tag/" + part
     }
 
     /// Announces a tag, and removes the components that were announced before and no longer exist.
@@ -288,8 +312,9 @@ private struct Device {
     let topic: String
     /// The topic of its bridge.
     let bridgeTopic: String
-    /// The keys of `device`. Home Assistant rejects every entity of a device with an unknown key; `model_id` is missing because
-    /// releases before 2024.8 do not know it.
+    /// The keys of `device`. Home Assistant rejects every entity of a device with an unknown key, here, in `origin` or beside
+    /// them, and with a platform that it does not know (2026.11); `model_id` is missing because releases before 2024.8 do not
+    /// know it.
     let keys: [String: JSONValue]
     /// The topics that are `online` while it is available; the bridge's is the first.
     let availability: [String]
@@ -299,7 +324,8 @@ private struct Device {
         .object(keys.merging(["identifiers": [.string(objectID)]]) { $1 })
     }
 
-    /// The keys of an entity, the same in both forms.
+    /// The keys of an entity, the same in both forms. There is no `default_entity_id`: for an entity that comes back, Home
+    /// Assistant 2026.11 replaces the id that the owner has chosen by it.
     func keys(of entity: Entity) -> [String: JSONValue] {
         // In each entity: early releases with the device form do not pass a shared value on.
         var keys = entity.kind.values.merging(["qos": 1]) { $1 }

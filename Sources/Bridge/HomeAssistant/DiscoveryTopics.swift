@@ -52,13 +52,16 @@ struct DiscoveryTopics: Hashable, Sendable {
     /// Identifies a bridge in discovery topics and unique ids.
     static func objectID(ofBridge instance: String) -> String { "jacquard_bridge_" + escaped(instance) }
 
-    /// A text in the characters that Home Assistant accepts in discovery topics. Other bytes become `_` and two hexadecimal
-    /// digits.
-    private static func escaped(_ text: String) -> String {
+    /// A tag's id as a part of an address.
+    static func addressPart(ofTag id: String) -> String { escaped(id, by: "%") }
+
+    /// A text in the characters that Home Assistant accepts in discovery topics. Other bytes become a mark and two
+    /// hexadecimal digits.
+    private static func escaped(_ text: String, by mark: String = "_") -> String {
         guard text.utf8.contains(where: { !isAccepted($0) }) else { return text }
         return text.utf8.map { byte in
             isAccepted(byte)
-                ? String(UnicodeScalar(byte)) : "_" + String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
+                ? String(UnicodeScalar(byte)) : mark + String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
         }.joined()
     }
 

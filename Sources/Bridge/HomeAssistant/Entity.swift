@@ -136,7 +136,8 @@ extension EntityKind {
         return kind
     }
 
-    /// A tracker with the states `home`, `not_home`, and `None` for unknown.
+    /// A tracker with the states `home`, `not_home`, and `None` for unknown. Home Assistant 2026.11 takes no other state from a
+    /// template: for the name of a zone it shows the whole payload instead.
     static func tracker(_ topic: String, _ template: String, attributes: Attributes? = nil) -> EntityKind {
         var kind = EntityKind(
             platform: .deviceTracker, topics: ["state_topic": topic],
@@ -216,8 +217,9 @@ extension EntityKind {
             values: ["value_template": .string(template), "max": .integer(maxLength), "pattern": .string(pattern)])
     }
 
-    /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others. They are
-    /// words: automations store them.
+    /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others, and an error with
+    /// a traceback for a payload that is `null` or a list (2026.11). They are words: automations store them. Two equal events
+    /// at the same moment are two changes of its state (2026.11).
     static func event(
         _ topic: String, _ template: String, types: Choices, class deviceClass: String? = nil
     ) -> EntityKind {
@@ -277,6 +279,9 @@ struct Choices: Sendable {
     init(_ words: [String], titles: [String: String] = [:]) {
         pairs = words.map { ($0, titles[$0] ?? Self.title(of: $0)) }
     }
+
+    /// The title of a gesture without a name.
+    static let unknownGesture = "Unknown gesture"
 
     /// The words as a JSON array.
     var wordList: JSONValue { .array(pairs.map { .string($0.word) }) }

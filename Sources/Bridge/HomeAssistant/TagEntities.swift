@@ -10,6 +10,10 @@ public struct Vocabulary: Equatable, Sendable {
     public let touchModes: [String]
     /// The effects of `T/led`.
     public let effects: [String]
+    /// The words `status` of `T/connection`.
+    public let statuses: [String]
+    /// The names of signals.
+    public let signals: [String]
     /// The states of `G/pairing`.
     public let pairingStates: [String]
     /// Whether the bridge has several radios, and so tags have the sensor Radio.
@@ -27,7 +31,7 @@ public struct Vocabulary: Equatable, Sendable {
     /// Lists the words.
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
-        effects: [String],
+        effects: [String], statuses: [String] = [], signals: [String] = [],
         pairingStates: [String], presenceStates: [String] = [], slidePhases: [String] = [], hasRadios: Bool = false,
         hasButtons: Bool = false, isAreaLight: Bool = false
     ) {
@@ -38,6 +42,8 @@ public struct Vocabulary: Equatable, Sendable {
         self.chords = chords
         self.touchModes = touchModes
         self.effects = effects
+        self.statuses = statuses
+        self.signals = signals
         self.pairingStates = pairingStates
         self.presenceStates = presenceStates
         self.hasButtons = hasButtons
@@ -97,7 +103,7 @@ extension Entity {
         _ words: Vocabulary, ofTag id: String, _ features: TagFeatures, payload: String? = nil
     ) -> [Entity] {
         let events = words.events(ofTag: id)
-        let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: "Unknown gesture"])
+        let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: Choices.unknownGesture])
         let touchModes = Choices(
             words.touchModes,
             titles: [
@@ -122,9 +128,11 @@ extension Entity {
                     "availability", on: "online", off: "offline", class: "connectivity",
                     attributes: ("connection", connection)),
                 category: .diagnostic, needs: .bridge),
+            status(words.statuses),
+            // Disabled by default, because Status has it as an attribute. It is blank while all is well.
             Entity(
                 "why_disconnected", "Why disconnected", .text("connection", "value_json.why | default('', true)"),
-                category: .diagnostic, icon: "mdi:help-network", needs: .bridge),
+                category: .diagnostic, icon: "mdi:help-network", isEnabled: false, needs: .bridge),
             // Keeps its last value while the tag is away, like gear and firmware.
             Entity(
                 "battery", "Battery",
@@ -157,7 +165,16 @@ extension Entity {
             // automation that has a trigger on its state.
             Entity(
                 "gesture", "Gesture",
-                .event("gesture", gesture, types: gestures), icon: "mdi:gesture", needs: .bridge)
+                .event("gesture", gesture, types: gestures), icon: "mdi:gesture", needs: .bridge),
+            // In words for people. Home Assistant translates the types of an event only for integrations of its own.
+            Entity(
+                "last_gesture", "Last gesture",
+                .sensor(
+                    "gesture",
+                    "{{ \(gestures.titlesByWord).get(value_json.event_type | default(none), "
+                        + "'\(Choices.unknownGesture)') }}",
+                    class: "enum", options: gestures.titles),
+                icon: "mdi:gesture-double-tap", needs: .bridge),
         ]
         // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
         // and announced again.
@@ -173,7 +190,7 @@ extension Entity {
                 "led", "LED", .light("led", command: "led/set", effects: words.effects),
                 category: words.isAreaLight ? nil : .config))
         if features.hasGear { entities += hapticEntities }
-        entities += controls(touchModes, hasGear: features.hasGear)
+        entities += controls(touchModes, words.signals, hasGear: features.hasGear)
         // Where the tag is, roughly.
         if words.hasRadios {
             entities.append(
@@ -191,6 +208,25 @@ extension Entity {
                 "forget", "Forget", .button(ofBridge: "request/forget", press: payload ?? id), category: .config,
                 icon: "mdi:delete", isEnabled: false, needs: .bridge))
         return entities
+    }
+
+    /// The state of a tag in words, and why it is not connected.
+    private static func status(_ words: [String]) -> Entity {
+        let choices = Choices(
+            words,
+            titles: [
+                "on_demand": "Connects on demand", "disconnected_by_user": "Disconnected by you",
+                "no_bond": "Not paired",
+                "in_use": "Used by another program", "failed": "Connection fails",
+            ])
+        return Entity(
+            "status", "Status",
+            .sensor(
+                "connection", "{{ \(choices.titlesByWord).get(value_json.status | default(none)) }}", class: "enum",
+                options: choices.titles,
+                attributes: ("connection", "{{ {'why': value_json.why | default(none)} | tojson }}")
+            ),
+            category: .diagnostic, icon: "mdi:information-outline", needs: .bridge)
     }
 
     /// The gear that a tag is attached to.
@@ -212,7 +248,7 @@ extension Entity {
             icon: "mdi:tag-text-outline", needs: .bridge),
     ]
 
-    private static func controls(_ touchModes: Choices, hasGear: Bool) -> [Entity] {
+    private static func controls(_ touchModes: Choices, _ signals: [String], hasGear: Bool) -> [Entity] {
         var entities: [Entity] = [
             // A switch and not a button of the class `identify`, which cannot stop it.
             Entity(
@@ -222,6 +258,13 @@ extension Entity {
             Entity(
                 "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
                 icon: "mdi:message-flash"),
+            // Without a state, so that the same signal can be selected again.
+            Entity(
+                "signal", "Play signal",
+                .select(
+                    "notify/result", "None", command: "notify/set", "{{ {'signal': value} | tojson }}", options: signals
+                ),
+                category: .config, icon: "mdi:bullhorn-variant-outline"),
         ]
         if hasGear {
             entities.append(
@@ -250,8 +293,7 @@ extension Entity {
         ]
     }
 
-    /// The entity of `T/slide`; none while the touch mode `slide` is disabled. Moves are left out: they are no events, and
-    /// there are ten a second.
+    /// The entities of `T/slide`; none while the touch mode `slide` is disabled. Moves are no events: there are ten a second.
     private static func slide(_ phases: [String]) -> [Entity] {
         guard !phases.isEmpty else { return [] }
         let choices = Choices(phases)
@@ -263,7 +305,15 @@ extension Entity {
                     "{% if value_json.phase in \(choices.titlesByWord) %}"
                         + "{{ dict(value_json, event_type=value_json.phase) | tojson }}{% endif %}",
                     types: choices),
-                icon: "mdi:gesture-swipe-horizontal", needs: .bridge)
+                icon: "mdi:gesture-swipe-horizontal", needs: .bridge),
+            // Unknown while no finger slides, so that its changes are those of one slide.
+            Entity(
+                "slide_position", "Slide position",
+                .sensor(
+                    "slide",
+                    "{{ none if value_json.phase | default('end') == 'end' else value_json.position | default(none) }}",
+                    unit: "%"),
+                category: .diagnostic, icon: "mdi:gesture-swipe-horizontal", needs: .bridge),
         ]
     }
 

@@ -15,7 +15,7 @@ MESSAGES = [
     ("tag/x/rssi", True, -61),
     ("tag/x/led", True, {"state": "ON"}),
     ("tag/x/connection", True, {
-        "state": "preparing_to_connect", "step": 6, "of": 14, "attempt": 2, "adapter": "hci0", "since": TIME, "last_seen": TIME,
+        "state": "preparing_to_connect", "status": "out_of_range", "step": 6, "of": 14, "attempt": 2, "adapter": "hci0", "since": TIME, "last_seen": TIME,
         "retry_at": TIME, "error": {"code": "connection_timeout", "text": "No link", "hint": "Move it"}}),
     ("tag/x/battery", True, {"level": 87, "charging": False, "time": TIME}),
     ("tag/x/gear", True, {"attached": True, "vendor": "Levi's", "product": "Jacket"}),

@@ -15,7 +15,17 @@ struct ConnectionTests {
         return
             #"jacquard/tag/003R/connection {"adapter":null,"attempt":1,"error":null,"held":false,"last_seen":\#(lastSeen),"#
             + #""of":\#(of),"retry_at":null,"retry_in_ms":null,"#
-            + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","step":\#(step),"why":\#(why)}"#
+            + #""rssi":null,"since":"2026-11-20T10:15:\#(since)Z","state":"\#(state)","status":"\#(Self.status(state))","#
+            + #""step":\#(step),"why":\#(why)}"#
+    }
+
+    /// The status of a tag with a state, without failures.
+    private static func status(_ state: String) -> String {
+        switch state {
+        case "connected", "disconnected": state
+        case "preparing_to_connect": "out_of_range"
+        default: "connecting"
+        }
     }
 
     private func event(_ state: TagConnection.State) -> TagEvent {
@@ -60,7 +70,9 @@ struct ConnectionTests {
         scene.now = scene.now + .seconds(1)
         scene.report(event(state))
         let text = scene.publications.last { $0.topic.hasSuffix("connection") }?.text
-        #expect(text?.contains(#""state":"\#(word)","step":\#(step),"why":"#) == true)
+        // The tag was never received.
+        let status = state == .disconnected ? "out_of_range" : Self.status(word)
+        #expect(text?.contains(#""state":"\#(word)","status":"\#(status)","step":\#(step),"why":"#) == true)
     }
 
     @Test("reports progress ten times a second, and always the last step")
@@ -97,7 +109,7 @@ struct ConnectionTests {
             + #""bluez":"org.bluez.Error.AuthenticationFailed","code":"peer_removed_pairing_info","#
             + #""hint":"The tag has removed its bond with this host; pair it again","text":"No bond"},"held":false,"last_seen":null,"of":null,"#
             + #""retry_at":"2026-11-20T10:15:03.614Z","retry_in_ms":1500,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
-            + #""state":"preparing_to_connect","step":null,"#
+            + #""state":"preparing_to_connect","status":"out_of_range","step":null,"#
             + #""why":"not received since the bridge started. touch or move the tag: it stops advertising after 60 seconds"}"#
         #expect(scene.report(.connection(connection)).first == line)
     }

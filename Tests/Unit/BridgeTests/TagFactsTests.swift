@@ -22,7 +22,7 @@ struct TagFactsTests {
                 "jacquard/tag/003R/availability offline",
                 #"jacquard/tag/003R/connection {"adapter":null,"attempt":0,"error":null,"held":false,"last_seen":null,"of":null,"#
                     + #""retry_at":null,"retry_in_ms":null,"rssi":null,"since":"2026-11-20T10:15:02.114Z","#
-                    + #""state":"preparing_to_connect","step":null,"#
+                    + #""state":"preparing_to_connect","status":"out_of_range","step":null,"#
                     + #""why":"not received since the bridge started. touch or move the tag: it stops advertising after 60 seconds"}"#,
                 #"jacquard/tag/003R/battery {"charging":null,"level":null,"low":null,"time":null}"#,
                 #"jacquard/tag/003R/battery/forecast {"basis":null,"earliest":null,"empty":null,"latest":null}"#,
@@ -150,7 +150,7 @@ struct TagFactsTests {
                 "jacquard/tag/003R/rssi -63",
                 #"jacquard/tag/003R/connection {"adapter":"hci0","attempt":0,"error":null,"held":false,"#
                     + #""last_seen":"2026-11-20T10:15:02.114Z","of":null,"retry_at":null,"retry_in_ms":null,"rssi":-63,"since":"2026-11-20T10:15:02.114Z","#
-                    + #""state":"preparing_to_connect","step":null,"why":"not connected since 2026-11-20T10:15:02.114Z"}"#,
+                    + #""state":"preparing_to_connect","status":"out_of_range","step":null,"why":"not connected since 2026-11-20T10:15:02.114Z"}"#,
             ])
     }
 

@@ -25,6 +25,8 @@ struct EntityTableTests {
             "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
             "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
             "battery_forecast": "sensor", "find": "switch", "notify": "notify", "why_disconnected": "sensor",
+            "status": "sensor",
+            "last_gesture": "sensor", "signal": "select",
         ]
         let expected = others.merging(haptics.map { ("haptic_" + $0, "button") }) { first, _ in first }
             .merging(triggers.map { ("trigger_" + $0, "device_automation") }) { first, _ in first }
@@ -71,7 +73,7 @@ struct EntityTableTests {
             let needsBridgeOnly = [
                 "gesture", "connection", "connect", "battery", "battery_low", "battery_forecast", "firmware", "gear",
                 "forget",
-                "attached", "why_disconnected",
+                "attached", "why_disconnected", "status", "last_gesture",
             ].contains(key)
             #expect(topics.first == "jacquard/bridge/attic/state")
             #expect(topics.dropFirst().first == (needsBridgeOnly ? nil : "jacquard/tag/003R/availability"))
@@ -109,6 +111,76 @@ struct EntityTableTests {
                     #expect(rest.hasPrefix(" | default(") || rest.hasPrefix(".text if ") || rest.hasPrefix(".hint if "))
                 }
             }
+        }
+    }
+
+    @Test("the status is one of a few words, with the reason as an attribute")
+    func status() {
+        #expect(tag["status"]?["options"]?.strings == ["Connected", "Disconnected by you"])
+        #expect(
+            tag["status"]?["value_template"]?.string?.contains("'disconnected_by_user': 'Disconnected by you'") == true)
+        #expect(
+            tag["status"]?["json_attributes_template"]?.string
+                == "{{ {'why': value_json.why | default(none)} | tojson }}")
+        #expect(tag["why_disconnected"]?["enabled_by_default"] == false)
+    }
+
+    @Test("the last gesture is in words, also one that the bridge does not know")
+    func lastGesture() {
+        let template = tag["last_gesture"]?["value_template"]?.string ?? ""
+        #expect(tag["last_gesture"]?["options"]?.strings.contains("Double tap") == true)
+        #expect(template.contains("'double_tap': 'Double tap'") && template.hasSuffix("'Unknown gesture') }}"))
+    }
+
+    @Test("a signal is one of the names, and can be selected again")
+    func signals() {
+        #expect(tag["signal"]?["options"]?.strings == ["default", "doorbell"])
+        #expect(tag["signal"]?["command_topic"]?.string == "jacquard/tag/003R/notify/set")
+        #expect(tag["signal"]?["command_template"]?.string == "{{ {'signal': value} | tojson }}")
+        #expect(tag["signal"]?["value_template"]?.string == "None")
+    }
+
+    @Test(
+        "a tag links to its place on the web page, if Home Assistant can open it",
+        arguments: [
+            ("http://hall:8377/", "003R", "http://hall:8377/#tag/003R"),
+            ("https://hall", "a b/ä", "https://hall#tag/a%20b%2f%c3%a4"),
+            ("http://hall/#other", "003R", "http://hall/#other"),
+            ("homeassistant://hassio/ingress/jacquard", "003R", "homeassistant://hassio/ingress/jacquard"),
+        ])
+    func page(page: String, id: String, link: String) {
+        let bridge = DiscoveredBridge(instance: "attic", topic: "jacquard/bridge/attic", version: "0.1.0", page: page)
+        var discovery = HomeAssistantDiscovery(HomeAssistantConfiguration(), bridge, .sample)
+        let tag = DiscoveredTag(id: id, topic: "jacquard/tag/" + id, name: "Sleeve", serial: "003R", firmware: nil)
+        #expect(discovery.announcement(of: tag)[0].document["device"]?["configuration_url"]?.string == link)
+    }
+
+    @Test("no announcement proposes an entity id, which would replace the one that the owner has chosen")
+    func entityIDs() {
+        for (key, item) in HomeAssistantDiscovery.everything() {
+            #expect(item["default_entity_id"] == nil && item["object_id"] == nil, "\(key)")
+        }
+    }
+
+    @Test("a device has only the keys that every release knows")
+    func deviceKeys() {
+        var discovery = HomeAssistantDiscovery(
+            HomeAssistantConfiguration(),
+            DiscoveredBridge(instance: "attic", topic: "jacquard/bridge/attic", version: "1", page: "http://hall/"),
+            .sample)
+        let tag = DiscoveredTag(
+            id: "003R", topic: "jacquard/tag/003R", name: "Sleeve", serial: "003R", firmware: "1.96.0")
+        let documents = (discovery.announcement(of: tag) + discovery.documents.announcementOfBridge).map(\.document)
+        let known: Set<String> = [
+            "identifiers", "name", "manufacturer", "model", "serial_number", "sw_version", "via_device",
+            "configuration_url",
+        ]
+        for document in documents {
+            let device = Set((document["device"]?.object ?? [:]).keys)
+            let origin = Set((document["origin"]?.object ?? [:]).keys)
+            #expect(Set(document.keys) == ["device", "origin", "components"])
+            #expect(origin == ["name", "sw_version"])
+            #expect(device.isSubset(of: known))
         }
     }
 
@@ -184,7 +256,9 @@ struct EntityTableTests {
             "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
             "battery_forecast": diagnostic("timestamp"), "firmware": plain, "touch_mode": config, "connect": config,
             "why_disconnected": plain, "led": config, "find": config, "forget": config,
-            "battery_low": diagnostic("battery"),
+            "battery_low": diagnostic("battery"), "status": diagnostic("enum"),
+            "last_gesture": ["device_class": "enum"],
+            "signal": config,
         ]
         let ofBridge: [String: Classes] = [
             "connection": diagnostic("connectivity"), "problem": diagnostic("problem"), "connected_tags": measurement,

@@ -6,7 +6,8 @@ extension Vocabulary {
     static let sample = Vocabulary(
         gestures: ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"], unknownGesture: "unknown",
         touchModes: ["gesture", "continuous"],
-        effects: ["solid", "breathe", "pulse"],
+        effects: ["solid", "breathe", "pulse"], statuses: ["connected", "disconnected_by_user"],
+        signals: ["default", "doorbell"],
         pairingStates: ["idle", "searching", "found", "pairing", "connecting", "paired", "failed"])
 }
 
@@ -55,7 +56,8 @@ extension HomeAssistantDiscovery {
     static func everything() -> [String: [String: JSONValue]] {
         let words = Vocabulary(
             gestures: ["cover"], unknownGesture: "unknown", touchModes: ["gesture", "slide"], effects: ["solid"],
-            pairingStates: ["idle"], presenceStates: ["here", "gone"], slidePhases: ["begin"], hasRadios: true,
+            statuses: ["connected"], signals: ["default"], pairingStates: ["idle"], presenceStates: ["here", "gone"],
+            slidePhases: ["begin"], hasRadios: true,
             hasButtons: true)
         var discovery = HomeAssistantDiscovery(HomeAssistantConfiguration(), .attic, words)
         discovery.setTags(["003R"])

@@ -59,6 +59,8 @@ struct ConnectionDocument: Encodable {
     @OrNull var retryInMilliseconds: Int64?
     /// How the last link ended; the key is missing while presence is off.
     var ended: OrNull<String>?
+    /// The state in one word for people.
+    let status: String
     /// Why the tag is not connected.
     @OrNull var why: String?
     /// Whether the tag stays disconnected until the user connects it.
@@ -71,14 +73,16 @@ struct ConnectionDocument: Encodable {
     ///   - sighting: the latest facts from the Bluetooth stack.
     ///   - lastSeen: when the tag was last received; nil if not since the start.
     ///   - ended: how the last link ended; nil while presence is off.
-    ///   - why: why the tag is not connected, as `why` prints it; nil while it is connected.
+    ///   - reason: the state in one word, and why the tag is not connected, as `why` prints it; nil while it is connected.
     ///   - held: whether it stays disconnected until the user connects it.
     ///   - now: the current time.
     init(
         _ connection: TagConnection, since: Timestamp, error: ConnectionErrorDocument?, sighting: TagSighting,
-        lastSeen: Timestamp?, ended: OrNull<String>?, why: String?, held: Bool, at now: Timestamp
+        lastSeen: Timestamp?, ended: OrNull<String>?, reason: (status: TagStatus, why: String?), held: Bool,
+        at now: Timestamp
     ) {
-        self.why = why
+        status = reason.status.rawValue
+        why = reason.why
         self.held = held
         self.ended = ended
         state = connection.state.word
@@ -96,7 +100,7 @@ struct ConnectionDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case state, step, of, attempt, since, adapter, radio, rssi, error, ended, why, held
+        case state, status, step, of, attempt, since, adapter, radio, rssi, error, ended, why, held
         case retryAt = "retry_at"
         case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"

@@ -169,17 +169,27 @@ struct TagFindings {
             remedies: ["ask again in ten seconds", "jacquard2mqtt run --log-level debug"])
     }
 
-    /// Why the tag is not connected, as `why` prints it, with the first remedy; nil while it is connected, and during the
-    /// first attempt to connect it. It has no time that passes, because it is shown until the next event.
-    var cause: String? {
-        if tag.isConnected { return nil }
-        if policy.verdict == .failed { return policy.found }
-        if let fault { return Finding(fault).sentence }
-        if tag.lastSeen == nil, received.verdict == .failed { return received.sentence }
-        if bond.verdict == .failed { return bond.sentence }
-        if let lastFailure { return lastFailure.sentence }
-        if let sleep { return "\(sleep). \(TagAdvice.sleeps)" }
-        return link.verdict == .warning ? nil : link.found
+    /// The state of the tag, and why it is not connected, as `why` prints it, with the first remedy; nil while it is
+    /// connected, and during the first attempt to connect it. It has no time that passes, because it is shown until the next
+    /// event.
+    var reason: (status: TagStatus, why: String?) {
+        if tag.isConnected { return (.connected, nil) }
+        if policy.verdict == .failed {
+            return (tag.entry.connect == .never ? .disabled : .disconnectedByUser, policy.found)
+        }
+        if let fault { return (.bluetoothOff, Finding(fault).sentence) }
+        let isAttempted = link.verdict == .warning
+        if tag.lastSeen == nil, received.verdict == .failed {
+            return (isAttempted ? .connecting : .outOfRange, received.sentence)
+        }
+        if bond.verdict == .failed { return (.noBond, bond.sentence) }
+        if let failure = tag.link.failure, let lastFailure {
+            return (isAttempted ? .connecting : TagStatus(after: failure.code), lastFailure.sentence)
+        }
+        if let sleep { return (.asleep, "\(sleep). \(TagAdvice.sleeps)") }
+        if isAttempted { return (.connecting, nil) }
+        if link.verdict == .ok { return (.onDemand, link.found) }
+        return (tag.link.connection.state == .disconnected ? .disconnected : .outOfRange, link.found)
     }
 
     /// Why the last connection failed.

@@ -34,7 +34,7 @@ extension TagMirror {
             link.connection, since: link.since, error: link.connection.error.map(link.document), sighting: sighting,
             lastSeen: lastSeen,
             ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
-            why: TagFindings(self, nil, now: now).cause, held: link.intent.staysDisconnected, at: now)
+            reason: TagFindings(self, nil, now: now).reason, held: link.intent.staysDisconnected, at: now)
     }
 
     var batteryDocument: BatteryDocument { BatteryDocument(battery.latest, isLow: battery.monitor.isLow) }

@@ -1,7 +1,8 @@
 """Runs all scenarios with one release of Home Assistant.
 
-usage: check.py [--long] RELEASE CACHE PROGRAMS LOGS
+usage: check.py [--long] [--before DIR] RELEASE CACHE PROGRAMS LOGS
   --long    ten restarts of each program and fifty reconnections of the tag
+  --before  begin with the jacquard2mqtt of that folder, and update it
   PROGRAMS  the folder with jacquard2mqtt and jacquard-simulator
   LOGS      a new folder for everything that the parts write
 Prints a line for each scenario and "N passed, N failed" at the end; exit status 0 or 1. After each scenario, a warning
@@ -27,13 +28,15 @@ import scenarios_gestures
 import scenarios_light
 import scenarios_presence
 import scenarios_restarts
+import scenarios_update
 from failure import Failure, require
 from world import World
 
 
-async def run(world: World) -> int:
+async def run(world: World, updates: bool) -> int:
     """Runs the scenarios one after the other; gives the number of those that failed."""
     scenarios = [
+        *(scenarios_update.ALL if updates else []),
         *scenarios_entities.ALL, *scenarios_light.ALL, *scenarios_gestures.ALL, *scenarios_restarts.ALL,
         *scenarios_blueprints.ALL, *scenarios_discovery.ALL, *scenarios_chords.ALL, *scenarios_presence.ALL,
     ]
@@ -70,10 +73,12 @@ async def main(arguments: argparse.Namespace) -> int:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     release = releases.named(arguments.release, arguments.cache)
     print(f"Home Assistant {release.version}", flush=True)
-    world = World(arguments.logs.resolve(), arguments.programs.resolve(), release, arguments.long)
+    world = World(
+        arguments.logs.resolve(), arguments.programs.resolve(), release, arguments.long,
+        arguments.before and arguments.before.resolve())
     try:
         await world.begin()
-        return 1 if await run(world) else 0
+        return 1 if await run(world, arguments.before is not None) else 0
     except Failure as failure:
         print(f"FAILED the beginning: {failure}\n0 passed, 1 failed", flush=True)
         return 1
@@ -85,6 +90,7 @@ def read_arguments() -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--before", type=pathlib.Path)
     parser.add_argument("release")
     for folder in ("cache", "programs", "logs"):
         parser.add_argument(folder, type=pathlib.Path)

@@ -66,6 +66,8 @@ async def blueprints_are_imported(world: World) -> None:
     require(len(ours) == 5, f"blueprints {sorted(ours)}")
     for path, content in ours.items():
         require("error" not in content, f"{path}: {content.get('error')}")
+        source = content["metadata"].get("source_url", "")
+        require(source.endswith("/" + pathlib.PurePath(path).name), f"{path} comes from {source}")
 
 
 async def a_gesture_runs_an_action(world: World) -> None:
@@ -219,7 +221,9 @@ async def sliding(world: World) -> AsyncIterator[str]:
         return title in (await world.home.states())[mode]["attributes"]["options"]
 
     await until("the touch mode is offered", is_offered)
-    await use(world, "blueprint_slide", "slide.yaml", {"topic": "jacquard/tag/0001/slide", "light": lamp, "reach": 100})
+    await world.home.wait_state(f"{TAG}_slide_position", "unknown")
+    position = (await world.home.entity_ids())[f"{TAG}_slide_position"]
+    await use(world, "blueprint_slide", "slide.yaml", {"position": position, "light": lamp, "reach": 100})
     await world.home.call("light.turn_on", lamp, {"brightness_pct": 50})
     await world.home.call("select.select_option", mode, {"option": title})
     await world.home.wait_state(f"{TAG}_touch_mode", title)

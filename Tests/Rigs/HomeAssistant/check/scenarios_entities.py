@@ -13,7 +13,8 @@ from world import BRIDGE, GESTURES, NEW_TAG, OTHER_TAG, TAG, World
 TAG_ENTITIES = {
     "connection": "on", "battery": "87", "battery_forecast": "unknown", "charging": "off", "attached": "on", "gear": "Trucker Jacket",
     "gesture": "unknown", "led": "off", "touch_mode": "Gestures", "connect": "on", "find": "off", "firmware": None,
-    "rssi": None, "why_disconnected": "", "battery_low": "off", "forget": None,
+    "rssi": None, "why_disconnected": None, "battery_low": "off", "forget": None, "status": "Connected",
+    "last_gesture": "unknown", "signal": "unknown",
     "haptic_short": "unknown", "haptic_long": "unknown", "haptic_stop": "unknown", "haptic_sine_increase": None,
     "haptic_sine_decrease": None, "haptic_linear_increase": None, "haptic_linear_decrease": None,
     "haptic_parabolic_increase": None, "haptic_parabolic_decrease": None,
@@ -51,7 +52,9 @@ async def entities_have_their_values(world: World) -> None:
         require(found == set(expected), f"{device} has {sorted(found ^ set(expected))} too much or too little")
         for key, value in expected.items():
             unique_id = f"{device}_{key}"
-            if value is None:
+            if key == "why_disconnected" and world.is_updated:
+                await world.home.wait_state(unique_id, "")  # it was enabled once, and stays so
+            elif value is None:
                 require(entities[unique_id]["disabled_by"] == "integration", f"{unique_id} is not disabled")
             else:
                 await world.home.wait_state(unique_id, value)
@@ -112,6 +115,27 @@ async def touch_mode_is_selected(world: World) -> None:
         await world.tags.wait_last("touch_mode", "mode", mode)
 
 
+async def a_signal_is_played_again_and_again(world: World) -> None:
+    entity = (await world.home.entity_ids())[f"{TAG}_signal"]
+    offered = (await world.home.state(f"{TAG}_signal"))["attributes"]["options"]
+    require("doorbell" in offered and "default" in offered, f"signals {offered}")
+    before = len(world.tags.told("led"))
+    for count in (1, 2):
+        await world.home.call("select.select_option", entity, {"option": "doorbell"})
+        await world.tags.wait_told("led", before + count)
+        await world.home.wait_state(f"{TAG}_signal", "unknown")
+    await world.home.wait_state(f"{TAG}_led", "off")
+
+
+async def the_last_gesture_is_in_words(world: World) -> None:
+    for gesture, words in (("brush_in", "Brush in"), ("double_tap", "Double tap")):
+        await world.gesture(gesture)
+        await world.home.wait_state(f"{TAG}_last_gesture", words)
+    state = await world.home.state(f"{TAG}_last_gesture")
+    require(state["attributes"]["device_class"] == "enum", f"attributes {state['attributes']}")
+    require("Unknown gesture" in state["attributes"]["options"], f"attributes {state['attributes']}")
+
+
 async def event_types_are_words(world: World) -> None:
     """Automations store them."""
     offered = (await world.home.state(f"{TAG}_gesture"))["attributes"]["event_types"]
@@ -162,9 +186,10 @@ async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: W
             return bool(attributes.get("error") and attributes.get("hint") and attributes.get("retry"))
 
         await until("the connection has error, hint and next attempt", says_why)
-        cause = (await world.home.state(f"{TAG}_why_disconnected"))["state"]
+        status = await world.home.state(f"{TAG}_status")
         error = (await world.home.state(f"{TAG}_connection"))["attributes"]["error"]
-        require(cause.startswith(f"not connected: {error}. "), f"the cause is {cause}")
+        require(status["attributes"]["why"].startswith(f"not connected: {error}. "), f"the cause is {status}")
+        require(status["state"] in ("Out of range", "Connecting"), f"the status is {status}")
     attributes = (await world.home.state(f"{TAG}_connection"))["attributes"]
     retry = datetime.datetime.fromisoformat(attributes["retry"].replace("Z", "+00:00"))
     distance = abs((retry - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
@@ -177,7 +202,7 @@ async def values_stay_while_the_tag_is_away_and_the_connection_says_why(world: W
     await world.home.call("switch.turn_on", switch)
     await world.connected()
     await world.home.wait_state(f"{TAG}_connection", "on", error=None, hint=None, retry=None)
-    await world.home.wait_state(f"{TAG}_why_disconnected", "")
+    await world.home.wait_state(f"{TAG}_status", "Connected", why=None)
 
 
 async def a_scan_shows_what_it_found(world: World) -> None:
@@ -316,6 +341,8 @@ async def gestures_are_presses_of_a_button_if_it_is_set(world: World) -> None:
     await world.announced(since)
     link = (await world.home.devices())[BRIDGE]["configuration_url"]
     require(link == "http://192.168.1.5:8377/", f"the bridge links to {link}")
+    link = (await world.home.devices())[TAG]["configuration_url"]
+    require(link == "http://192.168.1.5:8377/#tag/0001", f"the tag links to {link}")
     for gesture, kind in (("double_tap", "multi_press_end"), ("cover", "press_end"), ("brush_in", "press_end")):
         await world.gesture(gesture)
 
@@ -342,6 +369,7 @@ async def the_switch_disconnects_and_connects(world: World) -> None:
     await world.home.call("switch.turn_off", entity)
     await world.home.wait_state(f"{TAG}_connect", "off")
     await world.home.wait_state(f"{TAG}_connection", "off")
+    await world.home.wait_state(f"{TAG}_status", "Disconnected by you", why="disconnected by the user")
     await world.home.wait_state(f"{BRIDGE}_connected_tags", "1")
     await world.home.call("switch.turn_on", entity)
     await world.home.wait_state(f"{TAG}_connect", "on")
@@ -379,6 +407,7 @@ async def problems_are_shown(world: World) -> None:
     require(any("powered off" in text for text in problems), f"problems {problems}")
     await world.home.wait_state(f"{BRIDGE}_problem_text", "; ".join(problems)[:255])
     await world.home.wait_state(f"{BRIDGE}_connected_tags", "0")
+    await world.home.wait_state(f"{TAG}_status", "Bluetooth off")
     await world.command_tags("adapter on 0")
     await world.home.wait_state(f"{BRIDGE}_problem", "off")
     await world.home.wait_state(f"{BRIDGE}_problem_text", "")
@@ -391,7 +420,7 @@ ALL = [
     the_light_offers_the_patterns_of_the_tag,
     battery_and_charging_follow_the_tag, without_gear_its_entities_are_unavailable_and_triggers_stay,
     buttons_vibrate, touch_mode_is_selected, problems_are_shown,
-    event_types_are_words, the_forecast_of_the_battery_is_a_time_or_unknown,
+    event_types_are_words, the_last_gesture_is_in_words, a_signal_is_played_again_and_again, the_forecast_of_the_battery_is_a_time_or_unknown,
     values_stay_while_the_tag_is_away_and_the_connection_says_why,
     the_switch_disconnects_and_connects, the_button_scans, an_enabled_entity_shows_the_signal_strength,
     a_scan_shows_what_it_found,

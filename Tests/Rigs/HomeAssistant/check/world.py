@@ -27,8 +27,13 @@ NEW_TAG = "jacquard_tag_0003"
 class World:
     """All of them, and what scenarios do with them."""
 
-    def __init__(self, folder: pathlib.Path, programs: pathlib.Path, release: Release, is_long: bool = False) -> None:
+    def __init__(
+        self, folder: pathlib.Path, programs: pathlib.Path, release: Release, is_long: bool = False,
+        before: pathlib.Path | None = None
+    ) -> None:
+        """`before` is the folder of the version of the bridge to begin with."""
         self._is_long = is_long
+        self._before = before
         self.form = "device" if release.knows_device_form else "single"
         self.broker = Broker(folder)
         self.tags = Tags(folder, programs / "jacquard-simulator", 3)
@@ -61,10 +66,21 @@ class World:
         self._bus = Bus(self.broker.port)
         await self.tags.begin()
         await self.home.begin()
-        program = self._programs / "jacquard2mqtt"
-        self._bridge = Bridge(self._folder, program, self.broker.port, self.tags.bus_address)
+        self._use(self._before or self._programs)
         self.bridge.configure(self.form)
         self.bridge.start()
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether Home Assistant has met another version of the bridge before."""
+        return self._before is not None
+
+    def _use(self, programs: pathlib.Path) -> None:
+        self._bridge = Bridge(self._folder, programs / "jacquard2mqtt", self.broker.port, self.tags.bus_address)
+
+    def update(self) -> None:
+        """Replaces the version of the bridge to begin with, which does not run, by that under test."""
+        self._use(self._programs)
 
     async def end(self) -> None:
         """Ends everything."""

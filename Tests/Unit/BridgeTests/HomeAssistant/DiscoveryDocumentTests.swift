@@ -38,6 +38,9 @@ struct DiscoveryDocumentTests {
     func stateTopics() {
         let scene = Scene.announced()
         scene.report(.gesture(.doubleTap))
+        scene.connect()
+        scene.send("tag/003R/notify/set", "doorbell")
+        scene.answer()
         let published = Set(scene.publications.map(\.topic))
         for (key, item) in tag.merging(bridge, uniquingKeysWith: { first, _ in first }) {
             for name in ["state_topic", "json_attributes_topic", "topic"] {
@@ -71,7 +74,8 @@ struct DiscoveryDocumentTests {
             let commands = item["command_template"]?.text ?? ""
             let words = ["payload_press", "payload_on", "payload_off"].compactMap { item[$0]?.text }
             let options = (item["options"]?.list ?? []).compactMap(\.text).map { option in
-                commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
+                if key == "signal" { return commands.isEmpty ? option : #"{"signal":"\#(option)"}"# }
+                return commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
             }
             let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
             let messages = key == "notify" ? [#"{"message":"doorbell"}"#, #"{"message":"success"}"#] : []

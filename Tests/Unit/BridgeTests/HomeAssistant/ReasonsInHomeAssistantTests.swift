@@ -16,6 +16,11 @@ struct ReasonsInHomeAssistantTests {
         return .some(value.string)
     }
 
+    /// The key `status` of `T/connection`.
+    private func status(_ scene: Scene) -> String? {
+        scene.publications.last { $0.topic == Self.topic }.flatMap { JSONValue(parsing: $0.payload) }?["status"]?.string
+    }
+
     private func failed(_ code: TagConnectionError.Code) -> TagEvent {
         .connection(
             TagConnection(state: .preparingToConnect, attempt: 1, error: TagConnectionError(code, "No link")))
@@ -37,6 +42,45 @@ struct ReasonsInHomeAssistantTests {
         scene.send("tag/003R/connection/set", "disconnect")
         scene.report(.connection(TagConnection(state: .disconnected, attempt: 0)))
         #expect(why(scene) == "disconnected by the user")
+    }
+
+    @Test("a tag says its status in one word")
+    func statuses() {
+        let scene = Scene.announced()
+        scene.powerOn()
+        #expect(status(scene) == "out_of_range")
+        scene.handle(.sighting(.tag003R, TagSighting(address: "F0", rssi: -60)))
+        scene.report(.connection(TagConnection(state: .connecting(step: 1), attempt: 1)))
+        #expect(status(scene) == "connecting")
+        for (code, word) in [
+            (TagConnectionError.Code.connectionTimeout, "out_of_range"), (.bluetoothConnectionError, "out_of_range"),
+            (.inUse, "in_use"), (.peerRemovedPairingInfo, "no_bond"), (.serviceDiscoveryError, "failed"),
+            (.bluetoothPowerOff, "bluetooth_off"),
+        ] {
+            // Progress is published at most ten times a second.
+            scene.wait(.seconds(1))
+            scene.report(failed(code))
+            #expect(status(scene) == word)
+        }
+        scene.report(.connection(TagConnection(state: .connecting(step: 1), attempt: 2)))
+        #expect(status(scene) == "connecting", "an attempt after a failure")
+        scene.connect()
+        #expect(status(scene) == "connected")
+        scene.send("tag/003R/connection/set", "disconnect")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 0)))
+        #expect(status(scene) == "disconnected_by_user")
+    }
+
+    @Test(
+        "the status of a tag that is not to be connected",
+        arguments: [(TagEntry.ConnectPolicy.never, "disabled"), (.onDemand, "on_demand")])
+    func policies(policy: TagEntry.ConnectPolicy, word: String) {
+        let scene = Scene.announced(tags: [TagEntry(id: .tag003R, serial: "003R", connect: policy)])
+        scene.powerOn()
+        scene.handle(.sighting(.tag003R, TagSighting(address: "F0", rssi: -60, isPaired: true)))
+        scene.wait(.seconds(61))
+        scene.handle(.sighting(.tag003R, TagSighting(address: "F0", rssi: -60, isPaired: true)))
+        #expect(status(scene) == word)
     }
 
     @Test("the sentences are those of the doctor")
