@@ -1,0 +1,167 @@
+"""The parts of Tests/ground, whose head describes the options."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import fcntl
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[1:1] = [str(HERE.parents[1] / "Support"), str(HERE.parent / "Fleet")]
+
+from broker_life import run_all  # noqa: E402
+from cells import PAGE, Row, markdown  # noqa: E402
+from life import Life, Packages, layer_of  # noqa: E402
+from machine import Failed  # noqa: E402
+from programs import TREE  # noqa: E402
+from roots import GROUND, NAMES, Layer, Skipped  # noqa: E402
+from served import KINDS  # noqa: E402
+from sources import build_sources, lintian  # noqa: E402
+
+#: How far time and memory of the suites may be apart.
+TOLERANCE = 0.15
+
+
+def names(allowed: list[str]):
+    """A list of names with commas."""
+    def parse(text: str) -> list[str]:
+        found = text.split(",")
+        unknown = [name for name in found if name not in allowed]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{unknown[0]}: not one of {', '.join(allowed)}")
+        return found
+    return parse
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="Tests/ground", usage="see Tests/ground --help", add_help=False)
+    parser.add_argument("--suites", type=names(list(NAMES)), default=[])
+    parser.add_argument("--brokers", type=names(list(KINDS)), default=[])
+    for flag in "dbus-broker", "upgrade", "lintian", "sources", "fresh", "write":
+        parser.add_argument(f"--{flag}", action="store_true")
+    parser.add_argument("--packages", type=pathlib.Path)
+    options = parser.parse_args(arguments)
+    if not (options.suites or options.brokers or options.dbus_broker or options.upgrade or options.lintian or options.sources):
+        options.suites, options.brokers = list(NAMES), list(KINDS)
+        options.dbus_broker = options.upgrade = options.lintian = options.sources = True
+    return options
+
+
+def built_packages() -> Packages:
+    """The packages of this commit, and the same programs with a later version."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD:Sources"], cwd=TREE, capture_output=True, text=True, check=True).stdout.strip()
+    folder = GROUND / "packages"
+    stamp = folder / "sources"
+    if stamp.exists() and stamp.read_text(encoding="ascii") == commit:
+        arguments = ["--bin", str(next((TREE / ".build").glob("*/release")))]
+    else:
+        arguments = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in folder.glob("*.deb"):
+        package.unlink()
+    command = [str(TREE / "deploy" / "package"), *arguments, str(folder)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    path = next(path for path in folder.glob("*.deb"))
+    version = subprocess.run(["dpkg-deb", "-f", str(path), "Version"], capture_output=True, text=True, check=True).stdout.strip()
+    binaries = str(next((TREE / ".build").glob("*/release")))
+    command = [str(TREE / "deploy" / "package"), "--bin", binaries, "--version", f"{version}+next", str(folder)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    stamp.write_text(commit, encoding="ascii")
+    return Packages(folder)
+
+
+def beside(lives: dict[str, Life]) -> list[Row]:
+    """Time and memory of the suites side by side, each as a part of the smallest one."""
+    figures = {
+        "life (s)": {name: life.seconds for name, life in lives.items()},
+        "memory of the bridge (MB)": {name: life.memory["bridge"] / 1024 for name, life in lives.items()},
+        "memory of the page (MB)": {name: life.memory["page"] / 1024 for name, life in lives.items()},
+    }
+    rows = []
+    for title, values in figures.items():
+        values = {name: value for name, value in values.items() if value}
+        if len(values) < 2:
+            continue
+        row = Row(title)
+        for name, value in values.items():
+            row.judge(name, f"{value:.1f}")
+        spread = max(values.values()) / min(values.values()) - 1
+        row.judge("within 15 %", "works" if spread <= TOLERANCE else f"apart by {spread:.0%}")
+        rows.append(row)
+    return rows
+
+
+def replace_tables(text: str) -> None:
+    """Puts the tables between the marks of the page."""
+    page = TREE / PAGE
+    begin, end = "<!-- tables -->\n", "<!-- end of tables -->\n"
+    old = page.read_text(encoding="utf-8")
+    page.write_text(re.sub(f"{begin}.*{end}", lambda _: f"{begin}{text}{end}", old, flags=re.S), encoding="utf-8")
+
+
+def main() -> int:
+    options = parse(sys.argv[1:])
+    began = time.monotonic()
+    GROUND.mkdir(parents=True, exist_ok=True)
+    with (GROUND / "lock").open("w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if options.fresh:
+            for stamp in (GROUND / "roots").glob("*.ready"):
+                stamp.unlink()
+        packages = Packages(options.packages.resolve()) if options.packages else built_packages()
+        tables: list[tuple[str, str, list[Row]]] = []
+        lives: dict[str, Life] = {}
+        for suite in options.suites:
+            lives[NAMES[suite]] = life = Life(layer_of(suite, False), packages, False)
+            life.run()
+        rows = [life.row for life in lives.values()]
+        if options.dbus_broker:
+            rows += [Life(layer_of(suite, True), packages, True).run() for suite in ("trixie", "sid")]
+        if options.upgrade:
+            rows.append(Life(layer_of("bookworm", False), packages, False, "trixie").run())
+        tables.append(("The life of the packages", "system", rows))
+        tables.append(("Time and memory with three tags", "", beside(lives)))
+        if options.brokers:
+            rows = []
+            for suite in "trixie", "sid":
+                rows += run_all(suite, options.brokers, packages)
+            tables.append(("Brokers", "broker", rows))
+        rows = []
+        if options.lintian:
+            rows.append(lintian(packages))
+        if options.sources:
+            rows.append(build_sources())
+        tables.append(("Packages and sources", "", rows))
+    return report(tables, options, time.monotonic() - began)
+
+
+def report(tables: list[tuple[str, str, list[Row]]], options: argparse.Namespace, seconds: float) -> int:
+    """Prints the tables, and keeps them."""
+    head = f"Run on {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, in {seconds / 60:.0f} min.\n\n"
+    parts = [f"### {title}\n\n{markdown(first, rows)}" for title, first, rows in tables if rows]
+    notes = [note for _, _, rows in tables for row in rows for note in row.notes]
+    if notes:
+        parts.append("### Details\n\n" + "".join(f"- {note}\n" for note in dict.fromkeys(notes)))
+    text = head + "\n".join(parts)
+    (GROUND / "tables.md").write_text(text, encoding="utf-8")
+    problems = [problem for _, _, rows in tables for row in rows for problem in row.problems]
+    print(f"\n{text}")
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    if options.write:
+        replace_tables(text)
+    print(f"{len(problems)} failed; logs are in {GROUND / 'logs'}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (Skipped, Failed) as problem:
+        sys.exit(f"ground: {problem}")
