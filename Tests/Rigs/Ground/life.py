@@ -110,14 +110,16 @@ def feels(listener: Listener, tags: Tags, tag: str, seconds: float = 30) -> None
     require("double_tap" in listener.seen(topic, began)[0], f"another gesture: {listener.seen(topic, began)[0]}")
 
 
-def verdicts(machine: Machine, *words: str) -> str:
-    """What `doctor` or `why` finds: `works`, with the checks that are not `ok`; fails if it ends with an error."""
+def verdicts(machine: Machine, row: Row, *words: str) -> str:
+    """What `doctor` or `why` finds: `works`, with the checks that warn; fails if it ends with an error."""
     result = machine.call("jacquard2mqtt", *words, "--json")
     document = json.loads(result.stdout)
     checks = document.get("checks") or document["chain"]
-    found = [f"{check['verdict']}: {check['name']}: {check['found']}" for check in checks if check["verdict"] not in ("ok", "skipped")]
-    require(result.returncode == 0, f"ends with {result.returncode}: {'; '.join(found)}")
-    return f"works ({'; '.join(found)})" if found else "works"
+    found = [check for check in checks if check["verdict"] not in ("ok", "skipped")]
+    texts = [f"{check['name']}: {check['found']}" for check in found]
+    require(result.returncode == 0, f"ends with {result.returncode}: {'; '.join(texts)}")
+    row.notes += [f"{row.name}, `{words[0]}` warns: {text}" for text in texts]
+    return f"works (warns: {', '.join(check['name'] for check in found)})" if found else "works"
 
 
 class Life:
@@ -134,6 +136,7 @@ class Life:
         self.tags: Tags
         self.listener: Listener
         self.memory = {"bridge": 0, "page": 0}
+        self.seconds = 0.0
 
     def run(self) -> Row:
         slug = re.sub(r"[^a-z0-9]+", "-", self.row.name.lower())
@@ -163,7 +166,8 @@ class Life:
             began = time.monotonic()
             attempt("pair", self.pair)
             self.use()
-            row.judge("life", f"{time.monotonic() - began:.1f} s")
+            self.seconds = time.monotonic() - began
+            row.judge("seconds from pair to why", f"{self.seconds:.1f}")
             self.measure()
             if self.upgrades_to:
                 attempt("system upgraded", self.upgrade_system)
@@ -224,8 +228,8 @@ class Life:
                 one_result(self.listener, tag, f"{stem}-{tag}")
 
         steps: list[tuple[str, Callable[[], str | None]]] = [
-            ("gesture", gestures), ("LED", lights), ("page", self.page), ("doctor", lambda: verdicts(self.machine, "doctor")),
-            ("why", lambda: verdicts(self.machine, "why", TAGS[0]))]
+            ("gesture", gestures), ("LED", lights), ("page", self.page),
+            ("doctor", lambda: verdicts(self.machine, self.row, "doctor")), ("why", lambda: verdicts(self.machine, self.row, "why", TAGS[0]))]
         for column, body in steps:
             self.row.attempt(f"{column}{when}", body)
 

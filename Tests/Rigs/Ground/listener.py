@@ -6,6 +6,7 @@ import contextlib
 import json
 import threading
 import time
+import uuid
 
 import paho.mqtt.client as mqtt
 from programs import wait_for
@@ -16,7 +17,8 @@ Login = tuple[str, str] | None
 
 def client(login: Login, version: int = mqtt.MQTTv311) -> mqtt.Client:
     """A client without a session, which is not connected."""
-    found = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, protocol=version)
+    # amqtt gives clients without an identifier the messages of each other.
+    found = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, f"ground-{uuid.uuid4().hex[:12]}", protocol=version)
     if login:
         found.username_pw_set(*login)
     return found
@@ -26,10 +28,13 @@ def retained(login: Login, topics: list[str], seconds: float = 2) -> dict[str, s
     """The retained messages of some topics, by full names or wildcards. Waits for as many as there are topics, or the whole time."""
     found: dict[str, str] = {}
     reader = client(login)
-    reader.on_connect = lambda reader, *_: reader.subscribe([(topic, 1) for topic in topics])
+    reader.on_connect = lambda reader, *_: reader.subscribe([(topic, 0) for topic in topics])
+
+    has_wildcard = any("#" in topic or "+" in topic for topic in topics)
 
     def note(_client, _data, message) -> None:
-        if message.retain and message.payload:
+        # A new client of amqtt receives what matches the subscriptions of all clients.
+        if message.retain and message.payload and (has_wildcard or message.topic in topics):
             found[message.topic] = message.payload.decode(errors="replace")
 
     reader.on_message = note
@@ -37,7 +42,6 @@ def retained(login: Login, topics: list[str], seconds: float = 2) -> dict[str, s
         reader.connect(HOST, PORT, keepalive=10)
     except OSError:
         return {}
-    has_wildcard = any("#" in topic or "+" in topic for topic in topics)
     end = time.monotonic() + seconds
     while (has_wildcard or len(found) < len(topics)) and time.monotonic() < end:
         if reader.loop(0.05) != mqtt.MQTT_ERR_SUCCESS:

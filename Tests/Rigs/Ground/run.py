@@ -8,6 +8,7 @@ import fcntl
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -161,6 +162,8 @@ def report(tables: list[tuple[str, str, list[Row]]], options: argparse.Namespace
 
 
 if __name__ == "__main__":
+    # Containers and programs are stopped, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         sys.exit(main())
     except (Skipped, Failed) as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import pathlib
 import re
 import sys
@@ -18,7 +19,7 @@ from roots import LOGS
 class Broker:
     """A broker on port 1883, for one user of the bridge and one of readers."""
 
-    name = package = unit = ""
+    name = package = unit = log_folder = ""
     #: Lines of the bridge's configuration below `mqtt`.
     options: list[str] = []
     #: What a user name ends with.
@@ -56,17 +57,23 @@ class Broker:
         self.machine.do("systemctl", "start", self.unit, timeout=300)
         wait_for(f"{self.name} listens", lambda: listens(PORT), self.patience)
 
+    def keep_logs(self) -> None:
+        """Copies the broker's own logs, because the journal does not have them."""
+        text = self.machine.call("bash", "-c", f"cat /var/log/{self.log_folder}/*.log").stdout
+        (LOGS / f"{self.machine.name}.{self.log_folder}.log").write_text(text, encoding="utf-8")
+
     def kill(self) -> None:
         self.machine.do("systemctl", "kill", "--signal=KILL", self.unit)
         wait_for(f"{self.name} has ended", lambda: not self.machine.is_active(self.unit) and not listens(PORT), 20)
 
     def stop(self) -> None:
         self.machine.call("systemctl", "stop", self.unit)
+        self.keep_logs()
         wait_for(f"{self.name} has stopped", lambda: not listens(PORT), 60)
 
 
 class Mosquitto(Broker):
-    name = package = "mosquitto"
+    name = package = log_folder = "mosquitto"
     unit = "mosquitto.service"
 
     def configure(self) -> None:
@@ -79,20 +86,26 @@ class Mosquitto(Broker):
 
 class RabbitMQ(Broker):
     name, package, unit = "RabbitMQ", "rabbitmq-server", "rabbitmq-server.service"
+    log_folder = "rabbitmq"
     patience = 180.0
 
     def configure(self) -> None:
         examples = EXAMPLES / "rabbitmq"
-        self.machine.write("/etc/rabbitmq/definitions.json", adapted(examples / "definitions.json", {}))
+        definitions = json.loads(adapted(examples / "definitions.json", {}))
+        # As the head of rabbitmq.conf says.
+        if int(self.version.split(".")[0]) >= 4:
+            definitions["policies"] = []
+        self.machine.write("/etc/rabbitmq/definitions.json", json.dumps(definitions))
         self.machine.write("/etc/rabbitmq/advanced.config", adapted(examples / "advanced.config", {}))
         self.machine.write("/etc/rabbitmq/enabled_plugins", "[rabbitmq_mqtt].\n")
         self.machine.write("/etc/rabbitmq/rabbitmq.conf", adapted(examples / "rabbitmq.conf", {
             "mqtt.listeners.tcp = none": f"mqtt.listeners.tcp.1 = {HOST}:{PORT}",
-        }, r"^(ssl_options|mqtt\.listeners\.ssl|cluster_formation|cluster_partition_handling).*\n"))
+        }, r"^(ssl_options|mqtt\.listeners\.ssl|cluster_formation).*\n"))
 
 
 class NATS(Broker):
     name, package, unit = "NATS", "nats-server", "nats-server.service"
+    log_folder = "nats"
 
     def configure(self) -> None:
         self.machine.do("install", "-d", "-o", "nats", "-g", "nats", "-m", "700", "/var/lib/nats")
@@ -102,7 +115,7 @@ class NATS(Broker):
 
 
 class Ejabberd(Broker):
-    name = package = "ejabberd"
+    name = package = log_folder = "ejabberd"
     unit = "ejabberd.service"
     domain = "@mqtt.lan"
     patience = 120.0
