@@ -114,6 +114,9 @@ struct BrokerAbilityTrials {
         await withSession { session in
             let topic = session.answers + "/will"
             session.subscribe(to: [topic])
+            // A broker may serve connections side by side: a will that overtakes the subscription does not come.
+            let ticket = session.send(MQTTMessage(topic: topic, payload: Array("subscribed".utf8)))
+            if case .refused(let text) = await wait(session, for: topic, ticket) { return .refused(text) }
             let message = MQTTMessage(topic: topic, payload: Array("doctor".utf8))
             let other = BrokerSession(configuration, will: message, log: log)
             if case .failed(_, let text) = await other.connect() {
