@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import datetime
 import fcntl
-import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +21,7 @@ from cells import PAGE, Row, markdown  # noqa: E402
 from life import Life, Packages, layer_of  # noqa: E402
 from machine import Failed  # noqa: E402
 from programs import TREE  # noqa: E402
-from roots import GROUND, NAMES, Layer, Skipped  # noqa: E402
+from roots import GROUND, NAMES, Skipped  # noqa: E402
 from served import KINDS  # noqa: E402
 from sources import build_sources, lintian  # noqa: E402
 
@@ -55,25 +55,21 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def built_packages() -> Packages:
-    """The packages of this commit, and the same programs with a later version."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD:Sources"], cwd=TREE, capture_output=True, text=True, check=True).stdout.strip()
+    """The packages of this commit, and the same programs with a later version. They are kept as long as nothing in them changes."""
+    contents = [f"HEAD:{path}" for path in ("Package.swift", "Sources", "config", "deploy")]
+    state = subprocess.run(["git", "rev-parse", *contents], cwd=TREE, capture_output=True, text=True, check=True).stdout
     folder = GROUND / "packages"
-    stamp = folder / "sources"
-    if stamp.exists() and stamp.read_text(encoding="ascii") == commit:
-        arguments = ["--bin", str(next((TREE / ".build").glob("*/release")))]
-    else:
-        arguments = []
-    folder.mkdir(parents=True, exist_ok=True)
-    for package in folder.glob("*.deb"):
-        package.unlink()
-    command = [str(TREE / "deploy" / "package"), *arguments, str(folder)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    path = next(path for path in folder.glob("*.deb"))
-    version = subprocess.run(["dpkg-deb", "-f", str(path), "Version"], capture_output=True, text=True, check=True).stdout.strip()
-    binaries = str(next((TREE / ".build").glob("*/release")))
-    command = [str(TREE / "deploy" / "package"), "--bin", binaries, "--version", f"{version}+next", str(folder)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    stamp.write_text(commit, encoding="ascii")
+    stamp = folder / "contents"
+    if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+        return Packages(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    package = str(TREE / "deploy" / "package")
+    first = subprocess.run([package, str(folder)], check=True, stdout=subprocess.PIPE, text=True).stdout.split()[-1]
+    version = subprocess.run(["dpkg-deb", "-f", first, "Version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    programs = next((TREE / ".build").glob("*/release"))
+    subprocess.run([package, "--bin", str(programs), "--version", f"{version}+next", str(folder)], check=True, stdout=sys.stderr)
+    stamp.write_text(state, encoding="ascii")
     return Packages(folder)
 
 
