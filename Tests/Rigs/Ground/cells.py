@@ -37,10 +37,9 @@ class Exemption:
 
 FLEET = "Sources/Programs/Daemon/Documentation.docc/Fleet.md"
 PAGE = "Tests/Rigs/Ground/README.md"
-AMQTT_WILL = "amqtt publishes a last will without its retain flag"
+AMQTT_WILL = "amqtt ignores the retain flag of the last will when a client continues its session"
 EXEMPTIONS = [
     Exemption("^amqtt", "^will$", "^delivered .*, not retained: a later reader gets online", PAGE, AMQTT_WILL),
-    Exemption("^amqtt", "^doctor$", "^ends with 1: broker_limits: wills fail: ", PAGE, AMQTT_WILL),
     Exemption(
         "^(RabbitMQ|ejabberd)", "^retained by wildcard$", "^none$", FLEET,
         "Retained messages stay at the node of their publisher, and subscriptions with wildcards get none"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
-import shlex
+import shutil
 import subprocess
 
 from cells import Row, first_line
@@ -69,12 +70,28 @@ def compiler(layer: Layer) -> str:
     return f"works ({found[1]})"
 
 
+def checked_out() -> pathlib.Path:
+    """A folder with the sources of the last commit. What has not changed keeps its time, so that it is not compiled again."""
+    place, new = GROUND / "source", GROUND / "source.new"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    archive = subprocess.run(["git", "archive", "HEAD"], cwd=TREE, stdout=subprocess.PIPE, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", str(new)], input=archive, check=True)
+    files = {path.relative_to(new) for path in new.rglob("*") if path.is_file()}
+    for path in files:
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        if not (place / path).is_file() or (place / path).read_bytes() != (new / path).read_bytes():
+            shutil.copy(new / path, place / path)
+    for path in [path for path in place.rglob("*") if path.is_file()]:
+        if path.relative_to(place).parts[0] != ".build" and path.relative_to(place) not in files:
+            path.unlink()
+    shutil.rmtree(new)
+    return place
+
+
 def run(layer: Layer, name: str, script: str) -> str:
-    """Runs a script in the folder of the sources, which are those of the last commit, and returns what it has printed."""
-    place = GROUND / "source"
-    place.mkdir(parents=True, exist_ok=True)
-    archive = f"git -C {shlex.quote(str(TREE))} archive HEAD | tar -x -C {shlex.quote(str(place))}"
-    subprocess.run(["bash", "-c", archive], check=True)
+    """Runs a script in the folder of the sources, and returns what it has printed."""
+    place = checked_out()
     log = LOGS / f"sid-{name}.log"
     with log.open("wb") as file:
         result = subprocess.run(
