@@ -118,7 +118,7 @@ def verdicts(machine: Machine, row: Row, *words: str) -> str:
     found = [check for check in checks if check["verdict"] not in ("ok", "skipped")]
     texts = [f"{check['name']}: {check['found']}" for check in found]
     require(result.returncode == 0, f"ends with {result.returncode}: {'; '.join(texts)}")
-    row.notes += [f"{row.name}, `{words[0]}` warns: {text}" for text in texts]
+    row.notes += [f"`{words[0]}` warns of {text}" for text in texts]
     return f"works (warns: {', '.join(check['name'] for check in found)})" if found else "works"
 
 
@@ -135,8 +135,7 @@ class Life:
         self.machine: Machine
         self.tags: Tags
         self.listener: Listener
-        self.memory = {"bridge": 0, "page": 0}
-        self.seconds = 0.0
+        self.figures: dict[str, float] = {}
 
     def run(self) -> Row:
         slug = re.sub(r"[^a-z0-9]+", "-", self.row.name.lower())
@@ -166,8 +165,7 @@ class Life:
             began = time.monotonic()
             attempt("pair", self.pair)
             self.use()
-            self.seconds = time.monotonic() - began
-            row.judge("seconds from pair to why", f"{self.seconds:.1f}")
+            row.judge("from pair to why", f"{time.monotonic() - began:.1f} s")
             self.measure()
             if self.upgrades_to:
                 attempt("system upgraded", self.upgrade_system)
@@ -179,7 +177,7 @@ class Life:
             self.listener.stop()
             self.tags.stop()
 
-    def install(self) -> str:
+    def install(self) -> None:
         self.machine.install(*self.packages.paths(), "mosquitto", "mosquitto-clients")
         require(not self.machine.is_active(SERVICE), "the service runs without a configuration")
         wait_for("mosquitto runs", lambda: self.machine.is_active("mosquitto.service"), 20)
@@ -189,7 +187,7 @@ class Life:
         old = {"libssl3t64": "libssl3", "libmicrohttpd12t64": "libmicrohttpd12"}
         versions = [
             f"{name} {self.machine.version(package) or self.machine.version(old.get(package, package))}" for name, package in names.items()]
-        return f"works ({', '.join(versions)})"
+        self.row.notes.append(f"has {', '.join(versions)}")
 
     def bus(self) -> str:
         """Which program is the system bus."""
@@ -254,14 +252,15 @@ class Life:
         wait_for("the tag lights", lambda: self.tags.has_printed(color), 20)
 
     def measure(self) -> None:
-        """The high water of both processes' memory."""
+        """The time of both processes on a processor, which a busy machine does not change, and the high water of their memory."""
         for column, unit in ("bridge", SERVICE), ("page", PAGE):
-            process = self.machine.show(unit, "MainPID")[0]
-            text = self.machine.path(f"proc/{process}/status").read_text(encoding="ascii")
-            found = re.search(r"VmHWM:\s+(\d+) kB", text)
-            assert found, text
-            self.memory[column] = int(found[1])
-            self.row.judge(f"memory of the {column}", f"{int(found[1]) / 1024:.1f} MB")
+            process = self.machine.path(f"proc/{self.machine.show(unit, 'MainPID')[0]}")
+            found = re.search(r"VmHWM:\s+(\d+) kB", (process / "status").read_text(encoding="ascii"))
+            assert found
+            times = [int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in (process / "task").iterdir()]
+            self.figures[f"memory of the {column} (MB)"] = int(found[1]) / 1024
+            self.figures[f"processor time of the {column} (ms)"] = sum(times) / 1e6
+            self.row.judge(column, f"{int(found[1]) / 1024:.1f} MB, {sum(times) / 1e6:.0f} ms")
 
     def serving(self) -> str:
         active, process = self.machine.show(SERVICE, "ActiveState", "MainPID")

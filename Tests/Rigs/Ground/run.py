@@ -73,23 +73,18 @@ def built_packages() -> Packages:
     return Packages(folder)
 
 
-def beside(lives: dict[str, Life]) -> list[Row]:
-    """Time and memory of the suites side by side, each as a part of the smallest one."""
-    figures = {
-        "life (s)": {name: life.seconds for name, life in lives.items()},
-        "memory of the bridge (MB)": {name: life.memory["bridge"] / 1024 for name, life in lives.items()},
-        "memory of the page (MB)": {name: life.memory["page"] / 1024 for name, life in lives.items()},
-    }
+def beside(lives: list[Life]) -> list[Row]:
+    """Time and memory of the suites side by side."""
     rows = []
-    for title, values in figures.items():
-        values = {name: value for name, value in values.items() if value}
+    for title in dict.fromkeys(title for life in lives for title in life.figures):
+        values = {life.row.name: life.figures[title] for life in lives if title in life.figures}
         if len(values) < 2:
             continue
         row = Row(title)
         for name, value in values.items():
             row.judge(name, f"{value:.1f}")
         spread = max(values.values()) / min(values.values()) - 1
-        row.judge("within 15 %", "works" if spread <= TOLERANCE else f"apart by {spread:.0%}")
+        row.judge("apart by", f"{spread:.0%}" if spread <= TOLERANCE else f"too far: {spread:.0%}")
         rows.append(row)
     return rows
 
@@ -113,11 +108,8 @@ def main() -> int:
                 stamp.unlink()
         packages = Packages(options.packages.resolve()) if options.packages else built_packages()
         tables: list[tuple[str, str, list[Row]]] = []
-        lives: dict[str, Life] = {}
-        for suite in options.suites:
-            lives[NAMES[suite]] = life = Life(layer_of(suite, False), packages, False)
-            life.run()
-        rows = [life.row for life in lives.values()]
+        lives = [Life(layer_of(suite, False), packages, False) for suite in options.suites]
+        rows = [life.run() for life in lives]
         if options.dbus_broker:
             rows += [Life(layer_of(suite, True), packages, True).run() for suite in ("trixie", "sid")]
         if options.upgrade:
@@ -142,9 +134,12 @@ def report(tables: list[tuple[str, str, list[Row]]], options: argparse.Namespace
     """Prints the tables, and keeps them."""
     head = f"Run on {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, in {seconds / 60:.0f} min.\n\n"
     parts = [f"### {title}\n\n{markdown(first, rows)}" for title, first, rows in tables if rows]
-    notes = [note for _, _, rows in tables for row in rows for note in row.notes]
+    notes: dict[str, list[str]] = {}
+    for row in (row for _, _, rows in tables for row in rows):
+        for note in dict.fromkeys(row.notes):
+            notes.setdefault(note, []).append(row.name)
     if notes:
-        parts.append("### Details\n\n" + "".join(f"- {note}\n" for note in dict.fromkeys(notes)))
+        parts.append("### Details\n\n" + "".join(f"- {', '.join(names)}: {note}\n" for note, names in notes.items()))
     text = head + "\n".join(parts)
     (GROUND / "tables.md").write_text(text, encoding="utf-8")
     problems = [problem for _, _, rows in tables for row in rows for problem in row.problems]
