@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import pathlib
 import re
 import subprocess
 import time
@@ -29,6 +31,13 @@ class Exemption:
 
     def fits(self, row: str, column: str, result: str) -> bool:
         return bool(re.search(self.row, row) and re.search(self.column, column) and re.search(self.result, result))
+
+    @property
+    def link(self) -> str:
+        """The document, as a link from the page with the tables."""
+        if self.document == PAGE:
+            return "above"
+        return f"[{pathlib.Path(self.document).stem}]({os.path.relpath(self.document, pathlib.Path(PAGE).parent)})"
 
     def is_documented(self) -> bool:
         text = (TREE / self.document).read_text(encoding="utf-8")
@@ -68,7 +77,7 @@ class Row:
                 self.problems.append(f"{exemption.document} does not say: {exemption.words}")
                 result = f"UNDOCUMENTED: {result}"
             else:
-                result = f"{result} (see “{exemption.words}”)"
+                result = f"{result} ({exemption.link}: “{exemption.words}”)"
         self.cells[column] = result
         print(f"  {self.name}: {column}: {result}", flush=True)
 
