@@ -17,7 +17,9 @@ public struct BridgeState: ~Copyable {
             reactions.gestures.tracing = tracing
         }
     }
-    let topics: BridgeTopics
+    // It never changes, and neither does `passedByAddress`. With `let`, Swift 6.2 rejects the mutating calls of the initializer, because
+    // the type is not copyable.
+    private(set) var topics: BridgeTopics
     var run: BridgeRun
 
     var tags: TagTable
@@ -36,7 +38,7 @@ public struct BridgeState: ~Copyable {
     var health: HealthMonitor
     var diagnostics: Diagnostics
 
-    private let passedByAddress = PassedByAddress()
+    private var passedByAddress = PassedByAddress()
 
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
     public private(set) var deadline: Instant?
