@@ -72,9 +72,9 @@ class Row:
     notes: list[str] = dataclasses.field(default_factory=list)
     seconds: float = 0
 
-    def judge(self, column: str, result: str) -> None:
-        """Sets a cell. A result is good if it begins with `works`, `skipped` or a digit; any other one needs an exemption."""
-        if not re.match(rf"{WORKS}|skipped|\d|—", result):
+    def judge(self, column: str, result: str, is_good: bool = True) -> None:
+        """Sets a cell. A result that is not good needs an exemption."""
+        if not is_good:
             exemption = next((item for item in EXEMPTIONS if item.fits(self.name, column, result)), None)
             if exemption is None:
                 self.problems.append(f"{self.name}: {column}: {result}")
@@ -94,11 +94,11 @@ class Row:
             self.judge(column, body() or WORKS)
             return True
         except (Failed, TimeoutError, AssertionError) as problem:
-            self.judge(column, first_line(problem))
+            self.judge(column, first_line(problem), False)
         except Skipped as reason:
             self.judge(column, f"skipped: {first_line(reason)}")
         except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as problem:
-            self.judge(column, f"{type(problem).__name__}: {first_line(problem)}")
+            self.judge(column, f"{type(problem).__name__}: {first_line(problem)}", False)
         finally:
             self.seconds += time.monotonic() - began
         return False

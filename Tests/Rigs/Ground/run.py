@@ -84,7 +84,7 @@ def beside(lives: list[Life]) -> list[Row]:
         for name, value in values.items():
             row.judge(name, f"{value:.1f}")
         spread = max(values.values()) / min(values.values()) - 1
-        row.judge("apart by", f"{spread:.0%}" if spread <= TOLERANCE else f"too far: {spread:.0%}")
+        row.judge("apart by", f"{spread:.0%}", spread <= TOLERANCE)
         rows.append(row)
     return rows
 
