@@ -50,7 +50,7 @@ AMQTT_WILL = "amqtt ignores the retain flag of the last will when a client conti
 EXEMPTIONS = [
     Exemption("^amqtt", "^will$", "^delivered .*, not retained: a later reader gets online", PAGE, AMQTT_WILL),
     Exemption(
-        "^amqtt", "^doctor$", "^ends with 1: .*broker_limits: .* fail: the broker ended the connection", PAGE,
+        "^amqtt", "^doctor$", "^ends with 1: .*(the broker ended the connection|The connection was lost)", PAGE,
         "amqtt closes the connection of a client that connects while another one subscribes"),
     Exemption(
         r"^NATS 2\.15", "^stopped and cleared$", r"^1 of \d+ are left: \['jacquard/client/[^']*/response/retained'\]$", FLEET,
