@@ -130,7 +130,7 @@ class Life:
         self.is_dbus_broker, self.upgrades_to = is_dbus_broker, upgrades_to
         self.suite = layer.suite
         name = NAMES[self.suite]
-        name = f"{name} with dbus-broker" if is_dbus_broker else f"{name}, upgraded to {NAMES[upgrades_to]}" if upgrades_to else name
+        name = f"{name} with dbus-broker" if is_dbus_broker else f"{name} upgraded to {NAMES[upgrades_to]}" if upgrades_to else name
         self.row = Row(name)
         self.machine: Machine
         self.tags: Tags
