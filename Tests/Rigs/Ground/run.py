@@ -139,7 +139,7 @@ def report(tables: list[tuple[str, str, list[Row]]], options: argparse.Namespace
         for note in dict.fromkeys(row.notes):
             notes.setdefault(note, []).append(row.name)
     if notes:
-        parts.append("### Details\n\n" + "".join(f"- {', '.join(names)}: {note}\n" for note, names in notes.items()))
+        parts.append("### Details\n\n" + "".join(f"- {'; '.join(names)}: {note}\n" for note, names in notes.items()))
     text = head + "\n".join(parts)
     (GROUND / "tables.md").write_text(text, encoding="utf-8")
     problems = [problem for _, _, rows in tables for row in rows for problem in row.problems]
