@@ -36,6 +36,12 @@ static const unsigned char values_js[] = {
 static const unsigned char elements_js[] = {
 #embed "../Web/Page/elements.js"
 };
+static const unsigned char drawings_js[] = {
+#embed "../Web/Page/drawings.js"
+};
+static const unsigned char result_js[] = {
+#embed "../Web/Page/result.js"
+};
 static const unsigned char tags_js[] = {
 #embed "../Web/Page/tags.js"
 };
@@ -87,6 +93,8 @@ static const struct page_file files[] = {
     {"tags.js", tags_js, sizeof tags_js},
     {"cards.js", cards_js, sizeof cards_js},
     {"table.js", table_js, sizeof table_js},
+    {"drawings.js", drawings_js, sizeof drawings_js},
+    {"result.js", result_js, sizeof result_js},
     {"tag.js", tag_js, sizeof tag_js},
     {"gaps.js", gaps_js, sizeof gaps_js},
     {"chart.js", chart_js, sizeof chart_js},

@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 
+from scenes import leave, scene
 from stage import Stage
 from using import PAGES
 
@@ -77,6 +78,44 @@ def houses(run):
     run.login()
 
 
+# The page of tags with none, three, nine and sixty; a tag; and a pairing that searches, finds, fails and succeeds.
+HEAR = """for (const [serial, rssi] of [["003R", -50], ["004T", -72], ["0010", -88]])
+  scene.event("bridge/attic/advertisement", {serial, rssi, name: "Jacquard", known: false});
+scene.update();"""
+BEGIN = HEAR + """[...scene.main.querySelectorAll("button")].find(each => each.getAttribute("aria-label") === "Pair 003R").click(); await scene.wait(50);
+const {now} = scene.model;"""
+VIEWS = {
+    "none": ("tags", 0, "", ""), "three": ("tags", 3, "", ""), "nine": ("tags", 9, "", ""), "sixty": ("tags", 60, "", ""), "one-tag": ("tag", 9, "0001", ""),
+    "events": ("events", 9, "", ""),
+    "pair-range": ("pair", 0, "", HEAR),
+    "pair-late": ("pair", 0, "", BEGIN + "scene.model.now = () => now.call(scene.model) + 11000; scene.update(); scene.update();" + HEAR),
+    "pair-failed": ("pair", 0, "", BEGIN + """scene.answers.get("pair")({ok: false, text: "error: The tag was not found before the timeout (Hold the tag's button for three seconds near the adapter)"});
+        await scene.wait(50);"""),
+    "pair-done": ("pair", 0, "", BEGIN + """scene.tag("003R", {name: "Jacquard"}); scene.answers.get("pair")({ok: true, data: {id: "003R"}}); await scene.wait(50);
+        scene.gesture("003R", "brush_in"); scene.update();"""),
+}
+
+
+def views(run):
+    """What one sees first, with any number of tags, and each state of a pairing; without processes."""
+    if not run.options.screenshots:
+        return
+    folder, page = os.path.join(run.options.screenshots, "views"), run.page
+    os.makedirs(folder, exist_ok=True)
+    run.login()
+    for width in (1280, 360):
+        page.width(width, 800)
+        for name, (address, tags, argument, script) in VIEWS.items():
+            leave(run)
+            scene(run, "(async () => { %s })()" % script, address, tags, argument)
+            for scheme in ("light", "dark"):
+                page.scheme(scheme)
+                page.screenshot(os.path.join(folder, "%s-%d-%s.png" % (name, width, scheme)))
+    page.scheme("light")
+    page.width(1280)
+    leave(run)
+
+
 def photograph(run, pages, folder):
     """Takes a picture of each page, which contains a text, at two widths, light and dark."""
     os.makedirs(folder, exist_ok=True)
@@ -95,4 +134,4 @@ def photograph(run, pages, folder):
     page.width(1280)
 
 
-CASES = [screenshots, houses]
+CASES = [screenshots, houses, views]

@@ -29,8 +29,8 @@ def first_day(run):
         browser.click_text("Start")
         browser.wait_for("Paired.", 90)
         # The links come with the answer, after the event.
-        browser.wait_for("Open tag")
-        browser.click_text("Open tag " + serial)
+        browser.wait_for("Open its page")
+        browser.click_text("Open its page")
         browser.wait_for("Last 24 hours")
         browser.wait_for_script("return document.querySelectorAll('#gestures tbody tr').length > 0", "a gesture", 30)
         browser.click_text("Play")

@@ -35,7 +35,7 @@ def pair_and_use(run):
     page.click_text("Start")
     page.wait_for("Paired.", 60)
     # The links come with the answer, after the event.
-    page.wait_for("Open tag")
+    page.wait_for("Open its page")
     before = len(led_lines(stage, "003R"))
     page.click_text("Try the LED")
     page.wait_for("ok, answered in")
@@ -44,7 +44,7 @@ def pair_and_use(run):
     page.click_text("Name it")
     # The bridge connects the tag again, so that BlueZ reads the name.
     wait_for("the tag is named and connected", lambda: find(stage.simulator, r'"name":"Left sleeve"[\s\S]*"mode":"gesture","tag":"003R"'))
-    page.click_text("Open tag 003R")
+    page.click_text("Open its page")
     page.wait_for("Last 24 hours")
     page.run("""window.seen = null; new MutationObserver(() => {
         if (!window.seen && document.querySelector("#gestures")?.innerText.includes("double tap")) window.seen = Date.now();
@@ -83,7 +83,7 @@ def keyboard_only(run):
     page, stage = run.page, run.stage
     run.login()
     page.wait_for("Left sleeve")
-    page.tab_to("Left sleeve")
+    page.tab_to("Left sleeve 003R")
     page.keys(ENTER)
     page.wait_for("Last 24 hours")
     page.tab_to("Forget\u2026")
@@ -99,8 +99,8 @@ def keyboard_only(run):
     page.keys("003R", ENTER)
     page.wait_for("Paired.", 60)
     # The links come with the answer, after the event.
-    page.wait_for("Open tag")
-    page.tab_to("Open tag 003R")
+    page.wait_for("Open its page")
+    page.tab_to("Open its page")
     page.keys(ENTER)
     page.wait_for("Last 24 hours")
     page.tab_to("Play")

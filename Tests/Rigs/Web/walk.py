@@ -74,7 +74,7 @@ def first_walk(run):
     def disconnected():
         stage.simulator.type("in-range 003R")
         page.wait_for("003R is connected", 60)
-        walk.click("Open tag 003R")
+        walk.click("Open its page")
         walk.click("Disconnect")
         walk.click("Why?")
         page.wait_for("disconnected by the user")

@@ -1,8 +1,9 @@
 // The page: session, header, and the part after # that selects what is shown.
 
 import {Connection} from "./connection.js";
-import {make, setText, button, replace, resultLine, attempt} from "./elements.js";
+import {make, setText, button, replace, attempt} from "./elements.js";
 import {isOnline, Model, offlineText} from "./model.js";
+import {resultLine} from "./result.js";
 import {tagsPage} from "./tags.js";
 import {tagPage} from "./tag.js";
 import {pairPage} from "./pair.js";

@@ -1,7 +1,9 @@
 // A card per tag: its state, battery, last gesture as it happens, and what one does most.
 
-import {make, makeSVG, setText, isolated, replace, place, attempt, button, resultLine} from "./elements.js";
+import {make, isolated, tagLink, replace, place, attempt, button} from "./elements.js";
+import {gauge} from "./drawings.js";
 import {age, batteryText, forecastText, isLow, words} from "./model.js";
+import {resultLine, sendShown} from "./result.js";
 
 export function tagCards(root, {model, connection}) {
   const list = make("ul", {class: "cards"});
@@ -36,12 +38,9 @@ function makeCard(id, {model, connection}) {
   const gesture = make("p", {class: "gesture"});
   const result = resultLine();
   const controls = make("div", {class: "bar"});
-  const element = make("li", {class: "card"}, title, state, battery, gesture, controls, result);
+  const element = make("li", {class: "card"}, title, state, battery, gesture, make("div", {class: "actions"}, controls, result));
 
-  async function send(name, payload) {
-    result.show({ok: true, text: "sending"});
-    result.show(await connection.send(`tag/${id}/${name}`, payload, {sent: () => result.show({ok: true, text: "sent, waiting for the tag"})}));
-  }
+  const send = (name, payload) => sendShown(connection, `tag/${id}/${name}`, payload, result);
 
   // Commands that the role may send and that the tag can receive.
   function buttons(tag, called) {
@@ -56,9 +55,8 @@ function makeCard(id, {model, connection}) {
 
   function draw(now) {
     const tag = model.tags.get(id), online = model.isOnline(id);
-    const name = tag.info?.name || id;
-    const address = `#tag/${encodeURIComponent(id)}`;
-    replace(title, name, () => [make("a", {href: address}, isolated(name)), ...(name === id ? [] : [make("span", {class: "id"}, id)])]);
+    const name = model.tagName(id) || id;
+    replace(title, name, () => [tagLink(id, name)]);
     const text = model.stateText(id, now);
     element.classList.toggle("off", !online);
     replace(state, `${text} ${online}`, () => [
@@ -90,12 +88,4 @@ function makeCard(id, {model, connection}) {
 // Whether the user has disconnected the tag.
 export function isDisconnected(tag) {
   return tag.availability !== "online" && tag.connection?.state === "disconnected" && !tag.connection.error;
-}
-
-function gauge({level, charging}) {
-  const width = Math.max(0, Math.min(100, level)) / 100 * 18;
-  return makeSVG("svg", {class: "gauge", viewBox: "0 0 26 12", "aria-hidden": "true"},
-    makeSVG("rect", {class: "case", x: "0.5", y: "0.5", width: "22", height: "11", rx: "2.5"}),
-    makeSVG("rect", {class: level <= 20 && charging !== true ? "level low" : "level", x: "2.5", y: "2.5", width: String(width), height: "7", rx: "1"}),
-    makeSVG("rect", {class: "pole", x: "23.5", y: "3.5", width: "2", height: "5", rx: "1"}));
 }

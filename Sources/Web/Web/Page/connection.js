@@ -241,7 +241,7 @@ function post(body, headers) {
 
 // The time is the user's, with the ways to the bridge and back.
 function describe(result, milliseconds) {
-  if (result.status === "ok") return {ok: true, text: `ok, answered in ${exactSpan(milliseconds)}`, data: result.data};
+  if (result.status === "ok") return {ok: true, isDone: true, text: `ok, answered in ${exactSpan(milliseconds)}`, data: result.data};
   const error = result.error ?? {};
   const hint = error.hint ? ` (${error.hint})` : "";
   return {ok: false, text: `error: ${error.text ?? error.code ?? "unknown"}${hint}`, code: error.code, data: result.data};

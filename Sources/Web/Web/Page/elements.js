@@ -27,6 +27,15 @@ export function isolated(text) {
   return make("bdi", {}, text);
 }
 
+// A tag's name with its id behind it; only the name if the id is in it, and only the id without a name.
+export function named(id, name) {
+  return [isolated(name || id), ...(name && !name.includes(id) ? [" ", make("span", {class: "id"}, id)] : [])];
+}
+
+export function tagLink(id, name, attributes = {}) {
+  return make("a", {class: "named", href: `#tag/${encodeURIComponent(id)}`, ...attributes}, ...named(id, name));
+}
+
 // Sets the text if it has changed, so that a screen reader does not read it again.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -69,14 +78,4 @@ export function confirmed(title, text, yes) {
     document.body.append(dialog);
     dialog.showModal();
   });
-}
-
-// A line for the result of a command, read out politely.
-export function resultLine() {
-  const line = make("p", {class: "result", "aria-live": "polite"});
-  line.show = result => {
-    line.classList.toggle("bad", !result.ok);
-    setText(line, result.text);
-  };
-  return line;
 }

@@ -1,8 +1,9 @@
 // Log records of a bridge, on request.
 
-import {make, setText, isolated, button, resultLine, replace, place} from "./elements.js";
+import {make, setText, isolated, button, replace, place} from "./elements.js";
 import {clockTime, offlineText} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
+import {resultLine} from "./result.js";
 
 const levels = ["trace", "debug", "info", "notice", "warning", "error"];
 const seconds = 300;
@@ -95,6 +96,7 @@ export function logPage(root, {model, connection}) {
   });
   filter.addEventListener("input", draw);
   const rows = new WeakMap();
+  // The rows with the names that they show.
 
   function draw() {
     const text = filter.value.trim().toLowerCase();

@@ -352,7 +352,7 @@ export function stateText(tag, now) {
 
 function sinceText(time, now) {
   const then = Date.parse(time);
-  return Number.isNaN(then) || isWrong(then, now) ? "" : span(Math.max(0, now - then));
+  return Number.isNaN(then) || isWrong(then, now) ? "" : `for ${span(Math.max(0, now - then))}`;
 }
 
 export function batteryText(battery) {

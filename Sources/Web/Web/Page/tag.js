@@ -1,10 +1,11 @@
 // One tag: its commands, live touch, charts and gestures.
 
-import {make, makeSVG, setText, isolated, button, confirmed, resultLine, replace, place} from "./elements.js";
+import {make, makeSVG, setText, isolated, named, button, confirmed, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
 import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 import {firstGap, lastAbsence} from "./gaps.js";
+import {resultLine, sendShown} from "./result.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
 
@@ -19,12 +20,7 @@ export function tagPage(root, {model, connection, go}, id) {
   const results = {};
 
   async function send(name, payload, result, after) {
-    result.show({ok: true, text: "sending"});
-    const answer = await connection.send(topic(name), payload, {
-      sent: () => result.show({ok: true, text: "sent, waiting for the tag"}),
-      accepted: () => result.show({ok: true, text: "accepted, waiting for the tag"}),
-    });
-    result.show(answer);
+    const answer = await sendShown(connection, topic(name), payload, result);
     after?.(answer);
   }
 
@@ -84,7 +80,7 @@ export function tagPage(root, {model, connection, go}, id) {
   const connect = button("", () => send("connection/set", {connection: connect.dataset.word}, results["connection/set"]));
   const forget = button("Forget\u2026", async () => {
     const text = "The bond is removed, and the tag's topics are deleted. To use it again, pair it again.";
-    if (!await confirmed(`Forget tag ${id}?`, text, "Forget")) return;
+    if (!await confirmed(`Forget ${model.tagName(id) || id}?`, text, "Forget")) return;
     const bridge = model.bridgeOf(id);
     const answer = await connection.send(`bridge/${bridge}/request/forget`, {tag: id});
     if (answer.ok) go("tags"); else results["connection/set"].show(answer);
@@ -143,7 +139,7 @@ export function tagPage(root, {model, connection, go}, id) {
     removals = model.removalsOf(id);
     hadBattery = hasBattery;
     const name = tag?.info?.name ?? "";
-    replace(heading, name, () => name ? [isolated(name), " ", make("span", {class: "id"}, id)] : [id]);
+    replace(heading, name, () => named(id, name));
     content.hidden = !tag;
     if (!tag) {
       setText(state, model.isReady ? "No bridge knows this tag." : "");
@@ -248,7 +244,7 @@ export function tagPage(root, {model, connection, go}, id) {
 
   lines.element.hidden = true;
   return {
-    update, message, title: id,
+    update, message, get title() { return model.tagName(id) || id; },
     close() { clearInterval(chartTimer); connection.watchTouch(null); },
   };
 }

@@ -1,8 +1,9 @@
 // Why a tag is offline: the cause and its remedy in one sentence, then the links from the broker to the tag. The same of a bridge.
 
-import {make, setText, isolated, replace, button, resultLine} from "./elements.js";
+import {make, setText, isolated, replace, button} from "./elements.js";
 import {bridgeDiagnosis, diagnosis, startRemedies} from "./findings.js";
 import {age, capitalized, localTimes, offlineText, sentenceEnd} from "./model.js";
+import {resultLine, sendShown} from "./result.js";
 
 // How long an answer of the bridge is shown before it is asked again, in milliseconds.
 const validity = 10000;
@@ -62,14 +63,10 @@ export function whyPage(root, {model, connection}, id) {
     again.disabled = isAsking || !mayAsk();
     setText(checked, state(isValid, now));
     replace(way, String(Boolean(tag)), () => [tag
-      ? make("a", {href: `#tag/${encodeURIComponent(id)}`}, `Open tag ${id}`) : make("a", {href: "#tags"}, "Show all tags")]);
+      ? make("a", {href: `#tag/${encodeURIComponent(id)}`}, "Open its page") : make("a", {href: "#tags"}, "Show all tags")]);
   }
 
-  async function connect() {
-    result.show({ok: true, text: "sending"});
-    const answer = await connection.send(`tag/${id}/connection/set`, "connect", {sent: () => result.show({ok: true, text: "sent, waiting for the tag"})});
-    result.show(answer.ok ? {ok: true, text: ""} : answer);
-  }
+  const connect = () => sendShown(connection, `tag/${id}/connection/set`, "connect", result);
 
   function advice(text, isMain) {
     // What the page can do itself is a button.
