@@ -72,6 +72,9 @@ static const unsigned char findings_js[] = {
 static const unsigned char events_js[] = {
 #embed "../Web/Page/events.js"
 };
+static const unsigned char days_js[] = {
+#embed "../Web/Page/days.js"
+};
 static const unsigned char log_js[] = {
 #embed "../Web/Page/log.js"
 };
@@ -102,6 +105,7 @@ static const struct page_file files[] = {
     {"why.js", why_js, sizeof why_js},
     {"findings.js", findings_js, sizeof findings_js},
     {"events.js", events_js, sizeof events_js},
+    {"days.js", days_js, sizeof days_js},
     {"log.js", log_js, sizeof log_js},
     {"fleet.js", fleet_js, sizeof fleet_js},
     {NULL, NULL, 0},

@@ -93,4 +93,40 @@ def results(run):
         wait_for("the bridge notices", lambda: stage.retained("jacquard/tag/0002/availability") == "online")
 
 
-CASES = [pairing_states, results]
+NAMES = """(async () => {
+  const {model} = scene, link = row => [...row.querySelectorAll("a")].map(each => each.getAttribute("href")).join();
+  scene.event("bridge/attic/event", {type: "paired", id: "0001", serial: "0001"}, 50 * 36e5);
+  scene.event("tag/0002/led/result", {status: "error", error: {code: "busy", text: "Occupied"}}, 26 * 36e5);
+  scene.gesture("0001", "brush_in", 0, 7);
+  scene.event("bridge/attic/log", {time: new Date().toISOString(), level: "info", label: "tag", message: "connected", fields: {tag: "0001", adapter: "hci0"}});
+  scene.event("bridge/attic/log", {time: new Date(Date.now() - 26 * 36e5).toISOString(), level: "info", label: "mqtt", message: "connected", fields: {tag: null}});
+  const {events} = model;
+  events.sort((one, other) => other.at - one.at);
+  model.events = events.filter(event => !event.topic.endsWith("gesture") || event.value.seq === 7);
+  scene.open();
+  const rows = () => [...scene.main.querySelectorAll("tbody tr")].map(row => [...row.children].map(cell => cell.innerText).slice(row.className === "day" ? 0 : -2).concat(link(row)));
+  return rows();
+})()"""
+
+
+def names(run):
+    """Events and the log are sentences with the name of the tag, which is a link with its id behind, below the name of their day."""
+    run.login()
+    rows = scene(run, NAMES, "events")
+    require(isinstance(rows, list), "the events: %s" % rows)
+    expect([rows[0], rows[2], rows[4]], [
+        ["Left sleeve 0001: brush in", "number 7", "#tag/0001"],
+        ["Right sleeve 0002: LED: error", "Occupied", "#tag/0002"],
+        ["attic: Left sleeve 0001 paired", "", "#tag/0001"]], "the events")
+    require(rows[1] == ["Yesterday", ""] and len(rows[3]) == 2 and "Yesterday" not in rows[3][0], "the days: %s" % rows)
+    rows = scene(run, NAMES, "log")
+    require(isinstance(rows, list), "the log: %s" % rows)
+    expect(rows, [["tag", "Left sleeve 0001: connected adapter=hci0", "#tag/0001"], ["Yesterday", ""], ["mqtt", "connected", ""]], "the log")
+    leave(run)
+    run.show("tags")
+    # Beginning with a name, a link says where it leads.
+    links = run.page.run("return [...document.querySelectorAll('.card h2 a, #tags tbody th a')].map(link => [link.innerText.split('\\n')[0], link.getAttribute('href')])")
+    require(all(href.startswith("#tag/") and name for name, href in links), "the links: %s" % links)
+
+
+CASES = [pairing_states, results, names]

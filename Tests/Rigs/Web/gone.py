@@ -71,7 +71,7 @@ def forgotten_tag(run):
         page.wait_for("none in the last 24 hours")
         # What happened stays among the events.
         run.show("events")
-        page.wait_for("tag gone1")
+        page.wait_for("gone1: ")
         charts = json.loads(client.request("GET", "/history?tag=gone1")[2])
         require({*charts["battery"], *charts["signal"], *charts["gestures"]} <= {None}, "charts: %s" % charts)
     finally:

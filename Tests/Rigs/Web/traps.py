@@ -140,7 +140,7 @@ def selection(run):
     run.show("events")
     stage.gesture("0001", "brush_out")
     page.wait_for("brush out")
-    page.run("getSelection().selectAllChildren([...document.querySelectorAll('tbody td')].find(cell => cell.innerText === 'brush out'))")
+    page.run("getSelection().selectAllChildren([...document.querySelectorAll('tbody .what')].find(what => what.innerText === 'brush out'))")
     stage.gesture("0001", "double_tap")
     page.wait_for_script("return document.querySelector('tbody tr').innerText.includes('double tap')", "the next event")
     selected = page.run("return getSelection().toString()")

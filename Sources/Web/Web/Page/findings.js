@@ -13,19 +13,19 @@ function finding(name, title, verdict, found, ...remedies) {
   return {name, title, verdict, found, remedies: remedies.filter(Boolean)};
 }
 
-// Returns {heading, conclusion, remedies, list, others}. The conclusion is the cause in one sentence; its remedies are not repeated in
-// the list. `report` is the data of the bridge's answer to request/doctor, and null without one;
-// `silence` is why there is none, if the bridge has been asked; `isUnknown` is whether the bridge does not know the tag.
+// Returns {heading, conclusion, remedies, list, others}. The heading has the texts before and after the tag's name. The conclusion is the cause
+// in one sentence; its remedies are not repeated in the list. `report` is the data of the bridge's answer to request/doctor, and null
+// without one; `silence` is why there is none, if the bridge has been asked; `isUnknown` is whether the bridge does not know the tag.
 export function diagnosis(id, {server, broker, tag, bridge, isReady}, {report = null, silence = null, isUnknown = false}, now) {
   const name = tag?.info?.bridge;
   const isReached = server.connected && broker.connected;
-  if (isReached && !isReady) return {heading: `Why is ${id} offline?`, conclusion: "", remedies: [], list: [], others: []};
+  if (isReached && !isReady) return {heading: ["Why is ", " offline?"], conclusion: "", remedies: [], list: [], others: []};
   const isAsked = isReached && tag && isOnline(bridge) && report;
   const works = isReached && isOnline(bridge) && tag?.availability === "online";
   const {list, others} = isAsked ? ofReport(report, works) : {list: ofFacts(id, {server, broker, tag, bridge, name}, silence, isUnknown, now), others: []};
   const broken = isAsked ? list.find(each => each.name === report.broken) : list.find(each => each.verdict === "failed");
   return {
-    heading: heading(id, tag, bridge?.state !== "offline" && !bridge?.silence, isReached && !(name && bridge?.state === undefined)), conclusion: conclusion(tag, broken),
+    heading: heading(tag, bridge?.state !== "offline" && !bridge?.silence, isReached && !(name && bridge?.state === undefined)), conclusion: conclusion(tag, broken),
     remedies: broken?.remedies ?? [], list: list.map(each => each === broken ? {...each, remedies: []} : each), others,
   };
 }
@@ -62,11 +62,12 @@ function sentence(subject, found) {
   return sentenceEnd(capitalized(text));
 }
 
-function heading(id, tag, isCurrent, isReached) {
-  if (!isReached) return `The state of ${id} is not known`;
-  if (!tag) return `There is no tag ${id}`;
-  if (!isCurrent || tag?.availability !== "online") return `Why is ${id} offline?`;
-  return tag.connection?.state === "connected" ? `${id} is connected` : `${id} is ${stateText(tag)}`;
+// The heading before and after the tag's name.
+function heading(tag, isCurrent, isReached) {
+  if (!isReached) return ["The state of ", " is not known"];
+  if (!tag) return ["There is no tag ", ""];
+  if (!isCurrent || tag?.availability !== "online") return ["Why is ", " offline?"];
+  return ["", tag.connection?.state === "connected" ? " is connected" : ` is ${stateText(tag)}`];
 }
 
 function conclusion(tag, broken) {

@@ -1,6 +1,6 @@
 // A column per bridge: its health, adapters, tags and links.
 
-import {make, isolated, replace, attempt} from "./elements.js";
+import {make, isolated, tagLink, replace, attempt} from "./elements.js";
 import {adapterName, isOnline, isWrong, offlineText, span} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
 
@@ -62,11 +62,9 @@ export function fleetPage(root, {model}) {
     return values.filter(value => value !== undefined && value !== null && value !== "").map(value => (value.id ? linkLine(value) : make("div", {}, isolated(String(value)))));
   }
 
-  // Breaks between name and state. Many names contain the id.
+  // Breaks between name and state.
   function linkLine({id, name, state}) {
-    const isNamed = name.includes(id);
-    return make("div", {class: "link"}, make("a", {class: "whole", href: `#tag/${encodeURIComponent(id)}`}, isolated(isNamed ? name : id)), " ",
-      ...(name && !isNamed ? [make("span", {class: "whole"}, isolated(name)), " "] : []), make("span", {class: "whole quiet"}, state));
+    return make("div", {class: "link"}, tagLink(id, name, {class: "named whole"}), " ", make("span", {class: "whole quiet"}, state));
   }
 
   return {update};

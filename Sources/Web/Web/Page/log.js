@@ -1,6 +1,7 @@
 // Log records of a bridge, on request.
 
-import {make, setText, isolated, button, replace, place} from "./elements.js";
+import {make, setText, isolated, tagLink, button, replace, place} from "./elements.js";
+import {daySeparators} from "./days.js";
 import {clockTime, offlineText} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
 import {resultLine} from "./result.js";
@@ -95,18 +96,18 @@ export function logPage(root, {model, connection}) {
     draw();
   });
   filter.addEventListener("input", draw);
-  const rows = new WeakMap();
   // The rows with the names that they show.
+  const rows = new WeakMap();
+  const separate = daySeparators(4);
 
   function draw() {
     const text = filter.value.trim().toLowerCase();
-    const list = (paused ?? model.log).filter(record => !text || JSON.stringify(record).toLowerCase().includes(text));
-    place(body, list.map(record => {
-      if (!rows.has(record)) rows.set(record, make("tr", {}, make("td", {class: "time"}, clockTime(record.time)),
-        make("td", {class: ["warning", "error", "critical"].includes(record.level) ? "word" : null}, String(record.level ?? "")),
-        make("td", {}, String(record.label ?? record.part ?? record.bridge)), make("td", {class: "wide"}, isolated(messageText(record)))));
-      return rows.get(record);
-    }));
+    const list = (paused ?? model.log).filter(record => !text || `${JSON.stringify(record)} ${model.tagName(record.fields?.tag)}`.toLowerCase().includes(text));
+    place(body, separate(list.map(record => {
+      const name = model.tagName(record.fields?.tag);
+      if (rows.get(record)?.name !== name) rows.set(record, {name, row: makeRow(record, name)});
+      return {at: record.time, row: rows.get(record).row};
+    }), model.now()));
     table.hidden = list.length === 0;
     setText(empty, list.length > 0 ? "" : running ? "Nothing was logged yet." : "Start the log of a bridge. It sends its records for five minutes.");
     const end = shown?.end ?? (paused ? pausedAt : null);
@@ -137,11 +138,20 @@ export function logPage(root, {model, connection}) {
   };
 }
 
-function messageText(record) {
+function makeRow(record, name) {
+  const tag = record.fields?.tag;
+  return make("tr", {}, make("td", {class: "time"}, clockTime(record.time)),
+    make("td", {class: ["warning", "error", "critical"].includes(record.level) ? "word" : null}, String(record.level ?? "")),
+    make("td", {class: "quiet"}, String(record.label ?? record.part ?? record.bridge)),
+    make("td", {class: "wide sentence"}, ...(typeof tag === "string" ? [tagLink(tag, name), ": "] : []), isolated(String(record.message ?? "")), " ", make("span", {class: "quiet"}, isolated(detailsText(record)))));
+}
+
+// Everything but the sentence.
+function detailsText(record) {
   const known = ["time", "level", "label", "part", "message", "bridge", "omitted", "past"];
   const fields = {...record, ...record.fields};
   delete fields.fields;
+  if (typeof fields.tag === "string") delete fields.tag;
   const rest = Object.entries(fields).filter(([key, value]) => !known.includes(key) && value !== null).map(([key, value]) => `${key}=${value}`);
-  const omitted = record.omitted > 0 ? ` (${record.omitted} records omitted before)` : "";
-  return [record.message, ...rest].filter(Boolean).join(" ") + omitted;
+  return [...rest, record.omitted > 0 ? `(${record.omitted} records omitted before)` : ""].filter(Boolean).join(" ");
 }

@@ -316,6 +316,17 @@ function dated(date, time, now) {
   return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
+const day = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric", month: "long"});
+
+// The day of a time: "Today", "Yesterday" or its date; "" if the time is unknown.
+export function dayName(time, now) {
+  const date = new Date(time), before = new Date(now);
+  if (Number.isNaN(date.getTime())) return "";
+  if (date.toDateString() === before.toDateString()) return "Today";
+  before.setDate(before.getDate() - 1);
+  return date.toDateString() === before.toDateString() ? "Yesterday" : day.format(date);
+}
+
 // Replaces times such as 2026-11-20T10:15:02.114Z in a text by those of this time zone, with the date unless it is today.
 export function localTimes(text, now) {
   return String(text).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, time => {

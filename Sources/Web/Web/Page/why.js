@@ -1,6 +1,6 @@
 // Why a tag is offline: the cause and its remedy in one sentence, then the links from the broker to the tag. The same of a bridge.
 
-import {make, setText, isolated, replace, button} from "./elements.js";
+import {make, setText, isolated, named, replace, button} from "./elements.js";
 import {bridgeDiagnosis, diagnosis, startRemedies} from "./findings.js";
 import {age, capitalized, localTimes, offlineText, sentenceEnd} from "./model.js";
 import {resultLine, sendShown} from "./result.js";
@@ -22,7 +22,7 @@ export function whyPage(root, {model, connection}, id) {
   // The bridge's answer, the facts that it belongs to, and its time: {key, at, report, silence, isUnknown}.
   let answer = null;
   let isAsking = false, isClosed = false;
-  let title = `Why is ${id} offline?`;
+  let title = "Why offline?";
 
   // The facts that make an older answer worthless.
   function key() {
@@ -53,8 +53,9 @@ export function whyPage(root, {model, connection}, id) {
     const tag = model.tags.get(id);
     const facts = {server: {connected: model.isServerHeard()}, broker: model.broker, isReady: model.isReady, tag, bridge: model.bridges.get(model.bridgeOf(id))};
     const shown = diagnosis(id, facts, isValid ? answer : {}, now);
-    title = shown.heading;
-    setText(heading, shown.heading);
+    const name = model.tagName(id), [before, after] = shown.heading;
+    title = `${before}${name || id}${after}`;
+    replace(heading, JSON.stringify([name, ...shown.heading]), () => [before, ...named(id, name), after]);
     setText(conclusion, localTimes(shown.conclusion, now));
     replace(remedies, `${JSON.stringify(shown.remedies)} ${connection.session?.role}`, () => shown.remedies.map(text => make("li", {}, ...advice(text, true))));
     replace(list, `${JSON.stringify(shown.list)} ${connection.session?.role}`, () => shown.list.map(each => item(each, now, advice)));
