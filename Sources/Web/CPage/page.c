@@ -42,6 +42,12 @@ static const unsigned char drawings_js[] = {
 static const unsigned char result_js[] = {
 #embed "../Web/Page/result.js"
 };
+static const unsigned char stays_js[] = {
+#embed "../Web/Page/stays.js"
+};
+static const unsigned char strip_js[] = {
+#embed "../Web/Page/strip.js"
+};
 static const unsigned char tags_js[] = {
 #embed "../Web/Page/tags.js"
 };
@@ -93,11 +99,13 @@ static const struct page_file files[] = {
     {"model.js", model_js, sizeof model_js},
     {"values.js", values_js, sizeof values_js},
     {"elements.js", elements_js, sizeof elements_js},
+    {"drawings.js", drawings_js, sizeof drawings_js},
+    {"result.js", result_js, sizeof result_js},
+    {"stays.js", stays_js, sizeof stays_js},
+    {"strip.js", strip_js, sizeof strip_js},
     {"tags.js", tags_js, sizeof tags_js},
     {"cards.js", cards_js, sizeof cards_js},
     {"table.js", table_js, sizeof table_js},
-    {"drawings.js", drawings_js, sizeof drawings_js},
-    {"result.js", result_js, sizeof result_js},
     {"tag.js", tag_js, sizeof tag_js},
     {"gaps.js", gaps_js, sizeof gaps_js},
     {"chart.js", chart_js, sizeof chart_js},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from programs import wait_for
@@ -129,4 +130,109 @@ def names(run):
     require(all(href.startswith("#tag/") and name for name, href in links), "the links: %s" % links)
 
 
-CASES = [pairing_states, results, names]
+STRIP = """import("./stays.js").then(({noteStay, today}) => {
+  const day = new Date(2026, 10, 20).getTime(), hour = 36e5, stays = [];
+  noteStay(stays, day - hour, true);
+  noteStay(stays, day + 2 * hour, false);
+  noteStay(stays, day + 2.5 * hour, false);
+  noteStay(stays, day + 3 * hour, true);
+  noteStay(stays, day + 5 * hour, null);
+  const hours = (list, until, now) => today(list, [{at: day + hour}, {at: day - 1}], until, now).parts.map(({from, to, isOnline}) => [(from - day) / hour, (to - day) / hour, isOnline]);
+  const lost = hours(stays, day + 6 * hour, day + 6 * hour);
+  noteStay(stays, day + 4 * hour, true);
+  return {lost, back: hours(stays, day + 6 * hour, day + 7 * hour), late: hours([{at: day + 6 * hour, isOnline: true}], day + 7 * hour, day + 7 * hour),
+    none: hours([], day + hour, day + hour), times: today(stays, [{at: day + hour}, {at: day - 1}], day + 6 * hour, day + 6 * hour).times.length};
+})"""
+CARD = """(async () => {
+  const {main} = scene, card = index => main.querySelectorAll(".card")[index];
+  scene.away("0001", 100, 55);
+  scene.gesture("0001", "brush_in", 12, 9);
+  scene.update();
+  const label = index => card(index).querySelector(".strip svg").getAttribute("aria-label");
+  return {labels: [label(0), label(1)], pictures: [...card(0).querySelectorAll("svg")].map(each => each.classList[each.classList.length - 1] ?? "strip"), lit: card(2).querySelectorAll(".bars .lit").length};
+})()"""
+TABLE = """(async () => {
+  const {main} = scene, rows = () => [...main.querySelectorAll("#tags tbody tr")];
+  const need = rows().map(row => row.querySelector(".offline") ? "offline" : row.querySelector(".word") ? "low" : "").filter((each, index, list) => each !== list[index - 1]);
+  scene.gesture("0001", "cover", 0, 9);
+  scene.page.message({kind: "tag", id: "0001", name: "gesture"});
+  scene.update();
+  const row = rows().find(row => row.innerText.includes("0001")), led = row.querySelector("button");
+  const before = getComputedStyle(led).opacity;
+  led.focus();
+  const after = getComputedStyle(led).opacity;
+  led.click();
+  const view = text => [...main.querySelectorAll(".choices button")].find(each => each.innerText === text);
+  view("Cards").click();
+  const cards = main.querySelectorAll(".card").length;
+  view("Table").click();
+  return {need, heights: [...new Set(rows().map(row => Math.round(row.getBoundingClientRect().height)))], flash: row.querySelector(".flash")?.innerText.startsWith("cover"),
+    before, after, sent: scene.sent.map(([topic]) => topic), cards, rows: rows().length, wide: document.documentElement.scrollWidth - innerWidth};
+})()"""
+
+
+def strip(run):
+    """Today's strip draws what is known and nothing else; a card has drawings beside its words."""
+    run.login()
+    run.page.call("POST", "/timeouts", {"script": 20000})
+    result = run.page.call("POST", "/execute/async", {"script": "const [done] = arguments; %s.then(done, failure => done(String(failure)));" % STRIP, "args": []})
+    expect(result, {
+        "lost": [[0, 2, True], [2, 3, False], [3, 5, True], [5, 6, None]], "back": [[0, 2, True], [2, 3, False], [3, 6, True], [6, 7, None]],
+        "late": [[0, 6, None], [6, 7, True]], "none": [[0, 1, None]], "times": 1}, "the parts of a day")
+    result = scene(run, CARD)
+    require(isinstance(result, dict), "cards.js: %s" % result)
+    require(re.match(r"Today: connected for \d+ .*, offline for (45|44) min, 1 gesture", result["labels"][0]), "the strip: %s" % result)
+    require(result["labels"][1].startswith("Today: offline for 1"), "the strip: %s" % result)
+    expect([result["pictures"], result["lit"]], [["bars", "gauge", "gear-drawing", "gesture-drawing", "strip"], 3], "the drawings")
+    leave(run)
+
+
+def many_tags(run):
+    """Of sixty tags, those that need the user come first; a line flashes and has an LED button; on a phone it has 48 pixels; cards on request."""
+    page = run.page
+    run.login()
+    # A window in the background has no focus.
+    page.command("Emulation.setFocusEmulationEnabled", enabled=True)
+    try:
+        for width in (1280, 360):
+            page.width(width, 800)
+            result = scene(run, TABLE, tags=60)
+            require(isinstance(result, dict), "table.js: %s" % result)
+            require(result["need"] == ["offline", "low", ""] and result["flash"] and result["cards"] == result["rows"] == 60, "the table: %s" % result)
+            require(result["wide"] <= 0, "%d pixels too wide at %d" % (result["wide"], width))
+            if width == 360:
+                expect(result["heights"], [48], "the heights of lines")
+            else:
+                expect([result["before"], result["after"], result["sent"]], ["0", "1", ["tag/0001/led/set"]], "the LED button")
+            leave(run)
+    finally:
+        page.width(1280)
+        page.run("localStorage.removeItem('view')")
+
+
+def needs(run):
+    """The header's links lead to the tags that are offline, and to those with a low battery."""
+    page, stage = run.page, run.stage
+    run.login()
+    run.show("tags")
+    stage.simulator.type("battery 0001 14")
+    stage.simulator.type("out-of-range 0002")
+    try:
+        page.wait_for("1 battery low")
+        page.wait_for("1 offline")
+        page.click_text("1 offline")
+        page.wait_for("tags: those that are offline.")
+        shown = "return [...document.querySelectorAll('.card')].map(card => card.innerText.includes('0002'))"
+        page.wait_for_script(shown + ".join() === 'true'", "only the tag that is offline")
+        page.click_text("1 battery low")
+        page.wait_for("tags: those with a low battery.")
+        page.wait_for_script("return document.querySelectorAll('.card').length === 1 && document.querySelector('.card').innerText.includes('0001')", "only the tag with a low battery")
+        page.click_text("Show all")
+        page.wait_for_script("return document.querySelectorAll('.card').length > 1", "all tags")
+    finally:
+        stage.simulator.type("battery 0001 80")
+        stage.simulator.type("in-range 0002")
+        wait_for("the tag is back", lambda: stage.retained("jacquard/tag/0002/availability") == "online")
+
+
+CASES = [pairing_states, results, names, strip, many_tags, needs]

@@ -39,7 +39,7 @@ Promise.all([import("./model.js"), import("./table.js")]).then(([{Model, age}, {
   const ages = Array.from({length: 3600}, (_, second) => age(0, second * 1000));
   const model = new Model(), root = document.createElement("div");
   const gesture = (id, at) => model.apply({topic: `jacquard/tag/${id}/gesture`, retained: false, received_ms: at, payload: '{"event_type":"cover"}'});
-  const table = tagTable(root, {model});
+  const table = tagTable(root, {model, connection: {may: () => false}}, () => true);
   const sort = title => [...root.querySelectorAll("th button")].find(each => each.textContent === title).click();
   const order = () => { table.update(); return [...root.querySelectorAll("tbody th")].map(head => head.textContent).join(""); };
   for (const [id, at] of [["a", 2000], ["b", 3000], ["c", 1000]]) {

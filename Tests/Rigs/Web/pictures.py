@@ -84,8 +84,10 @@ HEAR = """for (const [serial, rssi] of [["003R", -50], ["004T", -72], ["0010", -
 scene.update();"""
 BEGIN = HEAR + """[...scene.main.querySelectorAll("button")].find(each => each.getAttribute("aria-label") === "Pair 003R").click(); await scene.wait(50);
 const {now} = scene.model;"""
+AWAY = """scene.away("0001", 100, 55); scene.gesture("0001", "brush_in", 12, 9);
+scene.gesture("0001", "double_tap", 0, 10); scene.update(); await scene.wait(1800);"""
 VIEWS = {
-    "none": ("tags", 0, "", ""), "three": ("tags", 3, "", ""), "nine": ("tags", 9, "", ""), "sixty": ("tags", 60, "", ""), "one-tag": ("tag", 9, "0001", ""),
+    "none": ("tags", 0, "", ""), "three": ("tags", 3, "", AWAY), "nine": ("tags", 9, "", ""), "sixty": ("tags", 60, "", ""), "one-tag": ("tag", 9, "0001", AWAY),
     "events": ("events", 9, "", ""),
     "pair-range": ("pair", 0, "", HEAR),
     "pair-late": ("pair", 0, "", BEGIN + "scene.model.now = () => now.call(scene.model) + 11000; scene.update(); scene.update();" + HEAR),
@@ -106,7 +108,6 @@ def views(run):
     for width in (1280, 360):
         page.width(width, 800)
         for name, (address, tags, argument, script) in VIEWS.items():
-            leave(run)
             scene(run, "(async () => { %s })()" % script, address, tags, argument)
             for scheme in ("light", "dark"):
                 page.scheme(scheme)

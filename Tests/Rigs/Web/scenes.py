@@ -15,7 +15,7 @@ SCENE = """const [options, done] = arguments;
     send: (topic, payload) => { sent.push([topic, payload]); return new Promise(resolve => { scene.answers.set(topic.split("/").at(-1), resolve); }); },
   };
   const scene = window.scene = {model, main, sent, connection, answers: new Map(), minute: 60000};
-  scene.fact = (topic, value) => model.apply({topic: `jacquard/${topic}`, retained: true, received_ms: Date.now(), payload: typeof value === "string" ? value : JSON.stringify(value)});
+  scene.fact = (topic, value, ago = 0) => model.apply({topic: `jacquard/${topic}`, retained: true, received_ms: Date.now() - ago * 6e4, payload: typeof value === "string" ? value : JSON.stringify(value)});
   scene.event = (topic, value, ago = 0) => model.apply({topic: `jacquard/${topic}`, retained: false, received_ms: Date.now() - ago, payload: JSON.stringify(value)}, ago > 0);
   scene.bridge = (name, more = {}) => { scene.fact(`bridge/${name}/state`, "online"); scene.fact(`bridge/${name}/info`, {instance: name, boot: "1", started: iso(36e5), ...more}); };
   scene.tag = (id, {name = "", bridge = "attic", offline = 0, since = 40, level = 80, charging = false, rssi = -58, product = "Trucker Jacket", chords = []} = {}) => {
@@ -39,7 +39,6 @@ SCENE = """const [options, done] = arguments;
   };
   scene.texts = (selector, root = main) => [...root.querySelectorAll(selector)].filter(each => each.getClientRects().length).map(each => each.innerText.replace(/\\s+/g, " ").trim());
   model.base = "jacquard";
-  model.isReady = true;
   model.heard({age: 0, now_ms: Date.now(), heard_ms: Date.now(), connected: true, text: ""});
   scene.bridge("attic", {groups: {hall: ["0001", "0002"]}});
   const names = ["Left sleeve", "Right sleeve", "Rucksack", "Coat of Ada", "Patch on the sofa", "Workshop", "Old jacket", "Spare"];
@@ -49,12 +48,20 @@ SCENE = """const [options, done] = arguments;
     const id = String(index + 1).padStart(4, "0");
     scene.tag(id, {
       name: `${names[index % 8]}${index < 8 ? "" : ` ${Math.floor(index / 8) + 1}`}`, bridge: index % 3 === 2 && options.tags > 8 ? "hall" : "attic", product: products[index % 4],
-      offline: index % 17 === 1 ? 12 : 0, level: index % 11 === 2 ? 14 : 95 - index * 7 % 70, rssi: -48 - index * 9 % 45, since: 30 + index * 67 % 500,
+      offline: index % 17 === 1 ? 12 : 0, level: index % 11 === 2 ? 14 : 95 - index * 7 % 70, rssi: -48 - index * 9 % 45, since: 30 + (index * 67 + 300) % 500,
       chords: index === 0 ? ["double_tap_then_brush_in"] : [],
     });
     for (let number = index % 4; number > 0; number -= 1) scene.gesture(id, kinds[(index + number) % 6], number * 17 + index, 4 - number);
   }
   if (options.tags > 8) scene.bridge("hall");
+  model.isReady = true;
+  // A tag was away for a while, some minutes ago.
+  scene.away = (id, from, to) => {
+    scene.fact(`tag/${id}/availability`, "offline", from);
+    scene.fact(`tag/${id}/connection`, {state: "preparing_to_connect", since: iso(from * 6e4)}, from);
+    scene.fact(`tag/${id}/connection`, {state: "connected", since: iso(to * 6e4)}, to);
+    scene.fact(`tag/${id}/availability`, "online", to);
+  };
   scene.open(options.argument ?? "");
   return await (EXPRESSION);
 })().then(done, failure => done(String(failure?.stack ?? failure)));"""
@@ -62,6 +69,8 @@ SCENE = """const [options, done] = arguments;
 
 def scene(run, script, page="tags", tags=3, argument=""):
     """Draws a page with tags, and returns what a script (an expression) makes of its `scene`."""
+    # Without what an earlier page has kept, such as the order of the table.
+    leave(run)
     run.page.call("POST", "/timeouts", {"script": 30000})
     return run.page.call("POST", "/execute/async", {"script": SCENE.replace("EXPRESSION", script), "args": [{"page": page, "tags": tags, "argument": argument}]})
 

@@ -96,13 +96,15 @@ function drawHeader() {
   const {tags, online, offline, low} = model.totals();
   const stale = model.staleness(document.hidden);
   const states = stale ? ["state not known"] : [`${online} online`, ...(offline > 0 ? [`${offline} offline`] : [])];
+  // Each link leads to the tags that need the user.
+  const links = stale ? {} : {[`${offline} offline`]: "#tags/offline", [`${low} battery low`]: "#tags/low"};
   const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, ...states] : [];
   if (low > 0 && !stale) parts.push(`${low} battery low`);
   const bridges = stale ? [] : [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
     .map(([name, bridge]) => `${name} ${isOnline(bridge) ? bridge.health?.status ?? "online" : offlineText(bridge)}`);
   const shownBridges = bridges.slice(0, 4);
   replace(document.getElementById("totals"), JSON.stringify([parts, shownBridges]), () => [
-    ...listed(parts), ...(parts.length > 0 && shownBridges.length > 0 ? [" \u2013 "] : []), ...listed(shownBridges)]);
+    ...listed(parts, links), ...(parts.length > 0 && shownBridges.length > 0 ? [" \u2013 "] : []), ...listed(shownBridges)]);
   document.title = [stale ? "not connected" : model.isReady ? states.join(", ") : "", shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
   showProblem(stale?.problem ?? "", stale?.rest);
   main.classList.toggle("old", stale !== null);
@@ -140,9 +142,11 @@ function showProblem(problem, rest = "") {
   document.getElementById("alert").hidden = !problem;
 }
 
-// Texts with commas between them, which are not broken inside.
-function listed(texts) {
-  return texts.flatMap((text, index) => [make("span", {class: "whole"}, index < texts.length - 1 ? `${text},` : text), ...(index < texts.length - 1 ? [" "] : [])]);
+// Texts with commas between them, which are not broken inside. `links` has the addresses of some.
+function listed(texts, links = {}) {
+  return texts.flatMap((text, index) => [
+    make("span", {class: "whole"}, Object.hasOwn(links, text) ? make("a", {href: links[text]}, text) : text, index < texts.length - 1 ? "," : ""),
+    ...(index < texts.length - 1 ? [" "] : [])]);
 }
 
 // What keeps all tags of a bridge from working.

@@ -1,19 +1,22 @@
 // A card per tag: its state, battery, last gesture as it happens, and what one does most.
 
-import {make, isolated, tagLink, replace, place, attempt, button} from "./elements.js";
-import {gauge} from "./drawings.js";
+import {make, isolated, tagLink, replace, place, attempt, button, flash} from "./elements.js";
+import {gauge, gearDrawing, gestureDrawing, signalBars} from "./drawings.js";
 import {age, batteryText, forecastText, isLow, words} from "./model.js";
+import {todayStrip} from "./strip.js";
 import {resultLine, sendShown} from "./result.js";
 
-export function tagCards(root, {model, connection}) {
+// `includes` is whether a tag is shown.
+export function tagCards(root, {model, connection}, includes) {
   const list = make("ul", {class: "cards"});
   root.append(list);
   const cards = new Map();
 
   function update() {
-    for (const [id, card] of cards) if (!model.tags.has(id) || card.removals !== model.removalsOf(id)) cards.delete(id);
+    for (const [id, card] of cards) if (!model.tags.has(id) || !includes(id) || card.removals !== model.removalsOf(id)) cards.delete(id);
     const now = model.now();
     for (const id of model.tags.keys()) {
+      if (!attempt(() => includes(id))) continue;
       if (!cards.has(id)) cards.set(id, makeCard(id, {model, connection}));
       attempt(() => cards.get(id).draw(now));
     }
@@ -36,9 +39,10 @@ function makeCard(id, {model, connection}) {
   const state = make("p", {class: "state"});
   const battery = make("p", {class: "facts"});
   const gesture = make("p", {class: "gesture"});
+  const strip = todayStrip();
   const result = resultLine();
   const controls = make("div", {class: "bar"});
-  const element = make("li", {class: "card"}, title, state, battery, gesture, make("div", {class: "actions"}, controls, result));
+  const element = make("li", {class: "card"}, title, state, battery, gesture, strip.element, make("div", {class: "actions"}, controls, result));
 
   const send = (name, payload) => sendShown(connection, `tag/${id}/${name}`, payload, result);
 
@@ -59,9 +63,11 @@ function makeCard(id, {model, connection}) {
     replace(title, name, () => [tagLink(id, name)]);
     const text = model.stateText(id, now);
     element.classList.toggle("off", !online);
-    replace(state, `${text} ${online}`, () => [
+    const strength = online && typeof tag.rssi === "number" ? tag.rssi : null;
+    replace(state, `${text} ${online} ${strength}`, () => [
       make("span", {class: online ? "dot on" : "dot", "aria-hidden": "true"}), make("span", {class: "word"}, text),
       ...(online ? [] : [make("a", {href: `#why/${encodeURIComponent(id)}`, "aria-label": `Why is ${name} offline?`}, "Why?")]),
+      ...(strength === null ? [] : [make("span", {class: "signal", title: `Signal ${strength} dBm`}, signalBars(strength), make("span", {class: "skip"}, `Signal ${strength} dBm`))]),
     ]);
     const level = batteryText(tag.battery);
     // The last report of a tag that is offline may be old.
@@ -69,20 +75,16 @@ function makeCard(id, {model, connection}) {
     const gear = tag.gear?.attached ? tag.gear.product ?? "unknown product" : tag.gear?.attached === false ? "no gear attached" : "gear not known";
     replace(battery, JSON.stringify([level, note, gear, isLow(tag.battery)]), () => [
       ...(level ? [gauge(tag.battery), make("span", {class: isLow(tag.battery) ? "word" : null}, level), make("span", {class: "quiet"}, note)] : []),
-      make("span", {class: "gear"}, isolated(gear))]);
+      make("span", {class: "gear"}, gearDrawing(tag.gear), isolated(gear))]);
     const last = model.gestures.get(id)?.[0];
     const when = last ? age(last.at, now) : "";
     replace(gesture, `${last?.event_type} ${when}`, () => last
-      ? [make("span", {class: "what"}, words(last.event_type)), make("span", {class: "quiet"}, when)] : [make("span", {class: "quiet"}, "no gesture yet")]);
+      ? [gestureDrawing(last), make("span", {class: "what"}, isolated(words(last.event_type))), make("span", {class: "quiet"}, when)] : [make("span", {class: "quiet"}, "no gesture yet")]);
+    strip.draw(model.today(id));
     replace(controls, `${online} ${isDisconnected(tag)} ${tag.gear?.attached} ${connection.session?.role} ${name}`, () => buttons(tag, name));
   }
 
-  return {element, draw, removals: model.removalsOf(id), flash() {
-    gesture.classList.remove("flash");
-    // Begins the animation again.
-    void gesture.offsetWidth;
-    gesture.classList.add("flash");
-  }};
+  return {element, draw, removals: model.removalsOf(id), flash: () => flash(gesture)};
 }
 
 // Whether the user has disconnected the tag.

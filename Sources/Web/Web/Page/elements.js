@@ -59,6 +59,14 @@ export function place(parent, elements) {
   }
 }
 
+// Shows that something has just happened there.
+export function flash(element) {
+  element.classList.remove("flash");
+  // Begins the animation again.
+  void element.offsetWidth;
+  element.classList.add("flash");
+}
+
 // Draws a part of the page. An error in it is reported in the console and does not stop the other parts.
 export function attempt(draw) {
   try { return draw(); } catch (error) { console.error(error); return undefined; }

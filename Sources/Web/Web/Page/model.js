@@ -1,6 +1,7 @@
 // The facts of bridges and tags, made from messages.
 
 import {isEndOfTag, longestSilence} from "./hub.js";
+import {noteStay, today} from "./stays.js";
 import {typed} from "./values.js";
 
 // How long a page that has just been opened or shown says nothing about a server that it has not heard yet, in milliseconds.
@@ -23,6 +24,8 @@ export class Model {
     this.logChanges = 0;
     this.advertisements = new Map();
     this.gestures = new Map();
+    // Since when each tag was connected or offline: [{at, isOnline}] by id.
+    this.stays = new Map();
     this.hearAgain();
     // What the browser's clock lacks.
     this.offset = 0;
@@ -36,6 +39,8 @@ export class Model {
   }
 
   reset() {
+    // What happens until the facts are received again is not known.
+    for (const stays of this.stays.values()) noteStay(stays, this.lastHeard(), null);
     this.tags.clear();
     this.bridges.clear();
     this.absences.clear();
@@ -51,6 +56,7 @@ export class Model {
     this.advertisements.clear();
     this.changedTags.clear();
     this.removals.clear();
+    this.stays.clear();
     this.hearAgain();
   }
 
@@ -71,6 +77,12 @@ export class Model {
     this.broker = broker;
     this.server = {...this.server, heard, isLost: false};
     this.offset = broker.now_ms - heard;
+  }
+
+  // Until when what the page shows was true, by the server's clock.
+  lastHeard() {
+    if (this.isCurrent()) return this.now();
+    return this.broker.connected ? (this.server.heard ?? Date.now()) + this.offset : Math.min(this.broker.heard_ms, this.now());
   }
 
   isServerHeard(isHidden = false) {
@@ -109,18 +121,19 @@ export class Model {
     const value = typed(kind, name, rest, parse(message.payload));
     if (isEndOfTag(message)) {
       this.gestures.delete(id);
+      this.stays.delete(id);
       this.removals.set(id, this.removalsOf(id) + 1);
     }
     // In the history, facts are those of a tag that was removed.
     if (isHistory && message.retained) return null;
     if (kind === "tag") {
       this.changedTags.add(id);
-      if (message.retained) this.setFact(this.tags, id, name, message.payload, value);
+      if (message.retained) this.setTagFact(id, name, message, value);
       else if (name === "gesture") this.addGesture(id, value, message);
       if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
     } else {
       if (name === "state") {
-        for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) this.changedTags.add(tag);
+        for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) { this.noteStay(tag); this.changedTags.add(tag); }
         if (message.away) this.absences.set(id, message.away);
         else this.absences.delete(id);
         this.setFact(this.bridges, id, "silence", message.silent ? message.payload : "", message.silent);
@@ -142,6 +155,30 @@ export class Model {
     }
     if (!map.has(id)) map.set(id, {});
     map.get(id)[name] = value;
+  }
+
+  setTagFact(id, name, message, value) {
+    const isState = name === "availability" || name === "connection";
+    if (isState) this.noteStay(id);
+    this.setFact(this.tags, id, name, message.payload, value);
+    if (isState) this.noteStay(id, receivedAt(message) ?? undefined);
+  }
+
+  // Notes since when a tag is connected or offline. While its bridge is away, that is not known. A state of the connection that is as old as the
+  // one before has no time of its own: the tag does not answer.
+  noteStay(id, at = this.lastHeard()) {
+    const {availability, connection} = this.tags.get(id) ?? {};
+    if (!this.isReady || !availability) return;
+    if (!this.stays.has(id)) this.stays.set(id, []);
+    const bridge = this.bridgeOf(id), isKnown = !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge);
+    const since = Date.parse(connection?.since ?? ""), isOnline = availability === "online";
+    const hasTime = !Number.isNaN(since) && since <= at && (isOnline || connection.state !== "connected");
+    noteStay(this.stays.get(id), !isKnown ? this.absences.get(bridge)?.from_ms ?? at : hasTime ? since : at, isKnown ? isOnline : null);
+  }
+
+  today(id) {
+    this.noteStay(id);
+    return today(this.stays.get(id) ?? [], this.gestures.get(id) ?? [], this.lastHeard(), this.now());
   }
 
   addGesture(id, value, message) {

@@ -1,42 +1,46 @@
-// Many tags in one table.
+// Many tags in one table: a line for each, which begins with what needs the user.
 
-import {make, setText, isolated, replace, place, attempt} from "./elements.js";
+import {make, setText, isolated, tagLink, replace, place, attempt, button, flash} from "./elements.js";
+import {gauge, gearDrawing, gestureDrawing, signalBars} from "./drawings.js";
 import {age, batteryText, isLow, words} from "./model.js";
+import {resultLine, sendShown} from "./result.js";
 
 const columns = [
-  {key: "id", title: "Tag"},
-  {key: "name", title: "Name"},
+  {key: "tag", title: "Tag"},
   {key: "state", title: "State"},
-  {key: "battery", title: "Battery", number: true},
-  {key: "signal", title: "Signal", number: true, hint: "Signal strength in dBm"},
+  {key: "battery", title: "Battery"},
+  {key: "signal", title: "Signal", hint: "Signal strength in dBm"},
   {key: "gear", title: "Gear"},
   {key: "bridge", title: "Bridge"},
   {key: "reconnects", title: "Reconnects", number: true, isMore: true},
   {key: "lost", title: "Lost", number: true, hint: "Lost fragments", label: "Lost fragments", isMore: true},
   {key: "gesture", title: "Last gesture"},
+  {key: "light", title: "LED", isCommand: true},
 ];
 
 // How many rows are made at once; more follow when the end of the table comes into view.
-const rowsAtOnce = 100;
+const rowsAtOnce = 60;
 
-const memory = {filter: "", offlineOnly: false, hasMore: false, sort: "id", descending: false};
+// Sorted by "need", the first rows are the tags that are offline, then those with a low battery.
+const memory = {filter: "", hasMore: false, sort: "need", descending: false};
 
-export function tagTable(root, {model}) {
+// `includes` is whether a tag is shown.
+export function tagTable(root, {model, connection}, includes) {
   const filter = make("input", {type: "search", id: "filter", value: memory.filter, size: "26", placeholder: "id, name, bridge or gear", autocomplete: "off"});
-  const offline = make("input", {type: "checkbox", checked: memory.offlineOnly});
   const more = make("input", {type: "checkbox", checked: memory.hasMore, onchange: () => { memory.hasMore = more.checked; showColumns(); }});
   const count = make("span", {class: "quiet"});
   const body = make("tbody");
   const heads = columns.map(column => {
+    if (column.isCommand) return make("th", {scope: "col"}, make("span", {class: "skip"}, column.title));
     const control = make("button", {type: "button", title: column.hint, onclick: () => sortBy(column.key)}, column.title);
     return make("th", {scope: "col", class: `${column.number ? "number" : ""} ${column.isMore ? "more" : ""}`}, control);
   });
-  const table = make("table", {class: "stack", id: "tags"}, make("thead", {}, make("tr", {}, ...heads)), body);
+  const table = make("table", {id: "tags"}, make("thead", {}, make("tr", {}, ...heads)), body);
   const empty = make("p", {class: "quiet"});
   const end = make("div");
   root.append(
-    make("div", {class: "bar", role: "search"}, make("label", {}, "Filter", filter), make("label", {}, offline, "offline only"),
-      make("label", {}, more, "reconnects and lost fragments"), count),
+    make("div", {class: "bar", role: "search"}, make("label", {}, "Filter", filter),
+      make("label", {class: "wide-only"}, more, "reconnects and lost fragments"), count),
     table, empty, end);
   const showColumns = () => table.classList.toggle("brief", !memory.hasMore);
   showColumns();
@@ -47,7 +51,6 @@ export function tagTable(root, {model}) {
   const rows = new Map();
   let sorted = [], visible = [], limit = rowsAtOnce, isSorted = false;
   filter.addEventListener("input", () => { memory.filter = filter.value; limit = rowsAtOnce; showRows(); });
-  offline.addEventListener("change", () => { memory.offlineOnly = offline.checked; limit = rowsAtOnce; showRows(); });
   const nearEnd = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting || visible.length < limit) return;
     limit += rowsAtOnce;
@@ -84,7 +87,7 @@ export function tagTable(root, {model}) {
     const online = model.isOnline(id);
     const gesture = model.gestures.get(id)?.[0];
     const values = {
-      id, name: name.toLowerCase(), state: online ? "" : model.stateText(id, 0), battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
+      id, tag: (name || id).toLowerCase(), need: !online ? 0 : isLow(tag.battery) ? 1 : 2, state: online ? "" : model.stateText(id, 0), battery: tag.battery?.level ?? -1, signal: tag.rssi ?? -999,
       gear, bridge, reconnects: tag.stats?.reconnects ?? -1, lost: tag.stats?.lost_fragments ?? -1,
       gesture: gesture ? -new Date(gesture.at).getTime() : 0,
     };
@@ -99,7 +102,7 @@ export function tagTable(root, {model}) {
     isSorted = true;
     const {sort, descending} = memory;
     const list = [...facts.values()].sort((one, other) => {
-      const result = compare(one.values[sort], other.values[sort]) || compare(one.values.id, other.values.id);
+      const result = compare(one.values[sort], other.values[sort]) || compare(one.values.tag, other.values.tag) || compare(one.values.id, other.values.id);
       return descending ? -result : result;
     });
     sorted = list.map(fact => fact.values.id);
@@ -110,38 +113,50 @@ export function tagTable(root, {model}) {
   }
 
   function makeRow(id) {
-    const cells = {};
-    const link = make("a", {href: `#tag/${encodeURIComponent(id)}`}, id);
-    const element = make("tr", {}, make("th", {scope: "row", class: "mono"}, link));
+    const cells = {tag: make("th", {scope: "row"})};
+    const element = make("tr", {}, cells.tag);
     for (const column of columns.slice(1)) {
-      const cell = make("td", {class: `${column.number ? "number" : ""} ${column.isMore ? "more" : ""} ${column.key === "name" ? "name" : ""}`, "data-name": ["battery", "signal", "bridge", "reconnects", "lost", "gear"].includes(column.key) ? column.label ?? column.title : null});
+      const cell = make("td", {class: `of-${column.key} ${column.number ? "number" : ""} ${column.isMore ? "more" : ""}`});
       cells[column.key] = cell;
       element.append(cell);
     }
-    return {id, element, cells};
+    const result = resultLine();
+    // Shown below the pointer and with the focus.
+    const light = button("LED", () => sendShown(connection, `tag/${id}/led/set`, {color: "#ff8000", duration_ms: 2000}, result));
+    cells.light.append(light, result);
+    return {id, element, cells, light};
   }
 
-  function draw({cells, id}, now) {
+  function draw({cells, id, light}, now) {
     const tag = model.tags.get(id);
-    const name = tag.info?.name ?? "";
-    replace(cells.name, name, () => [isolated(name)]);
-    cells.name.title = name;
+    const name = model.tagName(id);
     const {online, values} = facts.get(id);
+    replace(cells.tag, `${name} ${online}`, () => [make("span", {class: online ? "dot on" : "dot", "aria-hidden": "true"}), tagLink(id, name)]);
     const state = model.stateText(id, now);
-    replace(cells.state, `${state} ${online}`, () => online
+    cells.state.classList.toggle("offline", !online);
+    replace(cells.state, `${state} ${online} ${name}`, () => online
       ? [state]
-      : [make("span", {class: "word"}, state), " ", make("a", {href: `#why/${encodeURIComponent(id)}`, "aria-label": `Why is ${id} offline?`}, "Why?")]);
+      : [make("span", {class: "word"}, state), " ", make("a", {href: `#why/${encodeURIComponent(id)}`, "aria-label": `Why is ${name || id} offline?`}, "Why?")]);
     // What was reported before the tag went offline may be old.
-    const level = batteryText(tag.battery);
-    setText(cells.battery, level && !online && tag.battery.time ? `${level}, ${age(tag.battery.time, now)}` : level);
-    cells.battery.classList.toggle("word", isLow(tag.battery));
-    setText(cells.signal, online && typeof tag.rssi === "number" ? String(tag.rssi) : "");
-    setText(cells.gear, values.gear);
+    const level = batteryText(tag.battery), old = level && !online && tag.battery.time ? age(tag.battery.time, now) : "";
+    replace(cells.battery, `${level} ${old}`, () => level ? [gauge(tag.battery), ...batteryWords(tag.battery, level), ...(old ? [make("span", {class: "old-value quiet"}, old)] : [])] : []);
+    const strength = online && typeof tag.rssi === "number" ? tag.rssi : null;
+    replace(cells.signal, String(strength), () => strength === null ? [] : [signalBars(strength), String(strength)]);
+    replace(cells.gear, JSON.stringify(values.gear), () => values.gear ? [gearDrawing(tag.gear), isolated(values.gear)] : []);
     setText(cells.bridge, values.bridge);
     setText(cells.reconnects, typeof tag.stats?.reconnects === "number" ? String(tag.stats.reconnects) : "");
     setText(cells.lost, typeof tag.stats?.lost_fragments === "number" ? String(tag.stats.lost_fragments) : "");
-    const gesture = model.gestures.get(id)?.[0];
-    setText(cells.gesture, gesture ? `${words(gesture.event_type)}, ${age(gesture.at, now)}` : "");
+    const gesture = model.gestures.get(id)?.[0], when = gesture ? age(gesture.at, now) : "";
+    replace(cells.gesture, `${gesture?.event_type} ${when}`, () => gesture
+      ? [gestureDrawing(gesture), make("span", {class: "what"}, isolated(words(gesture.event_type))), make("span", {class: "quiet"}, when)] : []);
+    light.hidden = !online || !connection.may(`tag/${id}/led/set`);
+    light.setAttribute("aria-label", `Play the LED of ${name || id}`);
+  }
+
+  function message(change) {
+    if (change.kind !== "tag" || change.name !== "gesture" || change.isHistory) return;
+    const cell = rows.get(change.id)?.cells.gesture;
+    if (cell) flash(cell);
   }
 
   // Shows the first rows that match.
@@ -149,7 +164,7 @@ export function tagTable(root, {model}) {
     const text = memory.filter.trim().toLowerCase();
     const matching = sorted.filter(id => {
       const fact = facts.get(id);
-      return (!text || fact.text.includes(text)) && (!memory.offlineOnly || !fact.online);
+      return (!text || fact.text.includes(text)) && includes(id);
     });
     const next = matching.slice(0, limit);
     const before = new Set(visible), now = model.now();
@@ -168,7 +183,13 @@ export function tagTable(root, {model}) {
     setText(empty, matching.length === 0 ? "No tag matches." : "");
   }
 
-  return {update, close: () => nearEnd.disconnect()};
+  return {update, message, close: () => nearEnd.disconnect()};
+}
+
+// A narrow line has no place for "low", whose gauge is red and nearly empty.
+function batteryWords(battery, level) {
+  const [number, ...rest] = level.split(",");
+  return [make("span", {class: isLow(battery) ? "word" : null}, number), ...(rest.length > 0 ? [make("span", {class: "rest"}, `,${rest.join(",")}`)] : [])];
 }
 
 function compare(one, other) {

@@ -1,6 +1,6 @@
 // One tag: its commands, live touch, charts and gestures.
 
-import {make, makeSVG, setText, isolated, named, button, confirmed, replace, place} from "./elements.js";
+import {make, makeSVG, setText, isolated, named, button, confirmed, flash, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
 import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
@@ -236,10 +236,7 @@ export function tagPage(root, {model, connection, go}, id) {
     if (change.kind !== "tag" || change.id !== id) return;
     if (change.name === "touch") lines.show(change.value);
     if (change.name !== "gesture") return;
-    latest.classList.remove("flash");
-    // Begins the animation again.
-    void latest.offsetWidth;
-    latest.classList.add("flash");
+    flash(latest);
   }
 
   lines.element.hidden = true;

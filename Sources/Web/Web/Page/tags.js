@@ -1,32 +1,52 @@
-// All tags: up to eight as cards, more in a table.
+// All tags: up to eight as cards, more in a table, and up to sixty as the user likes.
 
-import {make, attempt, replace} from "./elements.js";
-import {offlineText} from "./model.js";
+import {make, setText, attempt, button, replace} from "./elements.js";
+import {isLow, offlineText} from "./model.js";
 import {tagCards} from "./cards.js";
 import {tagTable} from "./table.js";
 
-const mostCards = 8;
+const mostCards = 8, mostCardsOnRequest = 60;
 // After how long the page says that it waits for the broker, in milliseconds.
 const quietTime = 1000;
+// Tags that need the user: the links of the header show them only.
+const needs = {
+  offline: {title: "that are offline", includes: (model, id) => !model.isOnline(id)},
+  low: {title: "with a low battery", includes: (model, id) => isLow(model.tags.get(id).battery)},
+};
+// What the user has selected, "cards" or "table", in this browser.
+const choice = {
+  get: () => attempt(() => localStorage.getItem("view")),
+  set: view => attempt(() => localStorage.setItem("view", view)),
+};
 
-export function tagsPage(root, context) {
-  const {model} = context;
+export function tagsPage(root, context, argument = "") {
+  const {model} = context, need = Object.hasOwn(needs, argument) ? needs[argument] : null;
   const content = make("div");
   const empty = make("p", {class: "quiet"});
-  root.append(make("h1", {}, "Tags"), content, empty);
+  const views = ["cards", "table"].map(name => button(name === "cards" ? "Cards" : "Table", () => { choice.set(name); update(); }));
+  const choices = make("div", {class: "choices", role: "group", "aria-label": "View"}, ...views);
+  const shown = make("p", {class: "quiet"});
+  root.append(make("div", {class: "top"}, make("h1", {}, "Tags"), choices), shown, content, empty);
+  if (need) shown.append(make("span"), " ", make("a", {href: "#tags"}, "Show all"));
   let view = null, isTable = null;
 
+  const includes = id => !need || need.includes(model, id);
+
   function update() {
-    const wanted = model.tags.size > mostCards;
+    const count = model.tags.size, isFree = count > mostCards && count <= mostCardsOnRequest;
+    const wanted = count > mostCards && !(isFree && choice.get() === "cards");
+    choices.hidden = !isFree;
+    views.forEach((each, index) => each.setAttribute("aria-pressed", String((index === 1) === wanted)));
     if (wanted !== isTable) {
       isTable = wanted;
       view?.close();
       content.replaceChildren();
       for (const id of model.tags.keys()) model.changedTags.add(id);
-      view = (isTable ? tagTable : tagCards)(content, context);
+      view = (isTable ? tagTable : tagCards)(content, context, includes);
     }
     view.update();
-    const help = bridgeHelp(model), isEmpty = model.tags.size === 0, isWaiting = !model.isReady && model.isCurrent() && Date.now() - model.server.shown > quietTime;
+    if (need && model.isReady) setText(shown.firstChild, `${[...model.tags.keys()].filter(includes).length} of ${count} tags: those ${need.title}.`);
+    const help = bridgeHelp(model), isEmpty = count === 0, isWaiting = !model.isReady && model.isCurrent() && Date.now() - model.server.shown > quietTime;
     replace(empty, `${isEmpty} ${isWaiting} ${model.isReady} ${help.join()}`, () => {
       if (!isEmpty) return [];
       if (!model.isReady) return isWaiting ? ["Waiting for the tags of the broker."] : [];
