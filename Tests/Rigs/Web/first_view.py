@@ -235,4 +235,41 @@ def needs(run):
         wait_for("the tag is back", lambda: stage.retained("jacquard/tag/0002/availability") == "online")
 
 
-CASES = [pairing_states, results, names, strip, many_tags, needs]
+TAG = """(async () => {
+  const {main} = scene, led = [...main.querySelectorAll("section.control")].find(section => section.getAttribute("aria-label") === "LED");
+  scene.gesture("0001", "brush_in", 0, 9, {id: "\u202e" + "x".repeat(600)});
+  scene.update();
+  const order = scene.texts("h1, h2, .state .word, .gesture .what");
+  const today = scene.texts(".strip figcaption")[0];
+  const use = Object.fromEntries([...main.querySelectorAll(".use dt")].map(term => [term.innerText, term.nextElementSibling.innerText.replace(/\\s+/g, " ").trim()]));
+  const isOpen = main.querySelector("details.panel").open;
+  const fields = led.querySelector("input[type=number]").checkVisibility();
+  led.querySelector("[aria-label='Play blue']").click();
+  return {order, today, use, isOpen, fields, sent: scene.sent.at(-1), swatches: led.querySelectorAll(".swatch").length, isIsolated: main.querySelector(".use bdi") !== null};
+})()"""
+
+
+def tag_page(run):
+    """A tag's page begins with what one looks at, then lets one try it, then says how to use it; on a phone, trying is folded."""
+    page = run.page
+    run.login()
+    try:
+        for width in (1280, 360):
+            page.width(width, 800)
+            result = scene(run, TAG, "tag", 9, "0001")
+            require(isinstance(result, dict), "tag.js: %s" % result)
+            order = ["Left sleeve 0001", "connected", "brush in", "Today", "Last 24 hours", "Try it", "LED", "Haptic", "Find", "Touch", "Use it", "Gestures", "Facts", "Name", "Connection"]
+            expect([part for part in result["order"] if part], order if width == 1280 else [part for part in order if part not in ("LED", "Haptic", "Find", "Touch")], "the order")
+            require(result["today"].startswith("Connected for "), "today: %s" % result)
+            require(result["isOpen"] == (width == 1280) and not result["fields"] and result["swatches"] == 6, "trying it: %s" % result)
+            expect(result["sent"], ["tag/0001/led/set", {"color": "#0000ff", "pattern": "solid", "component": "tag", "duration_ms": 2000}], "a swatch")
+            use = result["use"]
+            require(use["Topic"].startswith("jacquard/tag/0001/gesture") and use["Groups"].startswith("jacquard/group/hall/led/set"), "topics: %s" % use)
+            require(use["Chords"] == "double tap then brush in" and "doorbell" in use["Signals"], "its use: %s" % use)
+            require('"event_type":"brush_in"' in use["Last message"] and len(use["Last message"]) <= 500 and result["isIsolated"], "the last message: %s" % use)
+    finally:
+        page.width(1280)
+    leave(run)
+
+
+CASES = [pairing_states, results, names, strip, many_tags, needs, tag_page]

@@ -76,6 +76,15 @@ export function button(text, action, attributes = {}) {
   return make("button", {type: "button", ...attributes, onclick: action}, text);
 }
 
+// A text to copy, and the button for it. Only pages of this host or with encryption may write to the clipboard; on others the text is selected.
+export function copyable(text) {
+  const code = make("code", {}, text);
+  const copy = button("Copy", async () => {
+    try { await navigator.clipboard.writeText(text); setText(copy, "Copied"); } catch { getSelection().selectAllChildren(code); }
+  }, {"aria-label": `Copy ${text}`});
+  return [code, copy];
+}
+
 // Asks in a dialog whether something is to be destroyed. Resolves to whether the user confirmed it.
 export function confirmed(title, text, yes) {
   return new Promise(resolve => {

@@ -2,7 +2,7 @@
 
 import {isEndOfTag, longestSilence} from "./hub.js";
 import {noteStay, today} from "./stays.js";
-import {typed} from "./values.js";
+import {sentence, typed} from "./values.js";
 
 // How long a page that has just been opened or shown says nothing about a server that it has not heard yet, in milliseconds.
 const patience = 2000;
@@ -184,7 +184,9 @@ export class Model {
   addGesture(id, value, message) {
     if (!value) return;
     const list = this.gestures.get(id) ?? [];
-    list.unshift({...value, at: receivedAt(message) ?? value.time});
+    // Of the newest one, also the message itself.
+    if (list.length > 0) delete list[0].payload;
+    list.unshift({...value, at: receivedAt(message) ?? value.time, payload: sentence(message.payload)});
     list.length = Math.min(list.length, 50);
     this.gestures.set(id, list);
   }
@@ -230,6 +232,11 @@ export class Model {
   isBridgeOnline(name) { return isOnline(this.bridges.get(name)); }
   onlineBridges() { return [...this.bridges.keys()].filter(name => this.isBridgeOnline(name)).sort(); }
   removalsOf(id) { return this.removals.get(id) ?? 0; }
+  // The groups of a tag, by its bridge.
+  groupsOf(id) {
+    const groups = this.bridges.get(this.bridgeOf(id))?.info?.groups ?? {};
+    return Object.keys(groups).filter(name => groups[name].includes(id));
+  }
   tagName(id) { return this.tags.get(id)?.info?.name ?? ""; }
 
   // What keeps all tags of a bridge from working: {text, bridge}.

@@ -1,13 +1,20 @@
-// One tag: its commands, live touch, charts and gestures.
+// One tag: today and the last 24 hours, commands to try, what other programs need to use it, gestures and facts.
 
-import {make, makeSVG, setText, isolated, named, button, confirmed, flash, replace, place} from "./elements.js";
+import {make, makeSVG, setText, isolated, named, button, copyable, confirmed, flash, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
+import {gestureDrawing} from "./drawings.js";
 import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 import {firstGap, lastAbsence} from "./gaps.js";
+import {todayStrip} from "./strip.js";
 import {resultLine, sendShown} from "./result.js";
 
 const patterns = [["solid", "solid"], ["breathing", "breathing"], ["pulsing", "pulsing"], ["single_blink", "one blink"], ["double_blink", "two blinks"], ["triple_blink", "three blinks"]];
+
+const colors = [["red", "#ff0000"], ["orange", "#ff8000"], ["green", "#00ff00"], ["cyan", "#00ffff"], ["blue", "#0000ff"], ["white", "#ffffff"]];
+
+// The signals that every bridge has.
+const signals = ["default", "doorbell", "success", "failure", "warning", "alarm"];
 
 // The patterns besides short and long.
 const haptics = ["constant_on", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease", "parabolic_increase", "parabolic_decrease"];
@@ -37,15 +44,17 @@ export function tagPage(root, {model, connection, go}, id) {
   const pattern = make("select", {}, ...patterns.map(([value, text]) => make("option", {value}, text)));
   const seconds = make("input", {type: "number", min: "0.1", max: "600", step: "0.1", value: "2"});
   const component = make("select", {}, make("option", {value: "tag"}, "tag"), make("option", {value: "gear"}, "gear"));
-  const led = control("LED", "led/set",
-    make("label", {}, "Colour", color), make("label", {}, "Pattern", pattern), make("label", {}, "On", component),
-    make("label", {}, "For", seconds, "s"),
-    button("Play", () => {
-      const duration = Number(seconds.value);
-      if (!seconds.value || !(duration >= 0.1 && duration <= 600)) return results["led/set"].show({ok: false, text: "error: enter a duration of 0.1 to 600 s"});
-      send("led/set", {color: color.value, pattern: pattern.value, component: component.value, duration_ms: Math.round(duration * 1000)}, results["led/set"]);
-    }, {class: "main"}),
-    button("Stop", () => send("led/set", {halt_all: true}, results["led/set"])));
+  const more = make("details", {class: "more"}, make("summary", {}, "More"), make("div", {class: "bar"},
+    make("label", {}, "Colour", color), make("label", {}, "Pattern", pattern), make("label", {}, "On", component), make("label", {}, "For", seconds, "s")));
+  const swatches = colors.map(([name, value]) => make("button", {type: "button", class: "swatch", "aria-label": `Play ${name}`, title: name, onclick: () => { color.value = value; playLight(); }},
+    makeSVG("svg", {viewBox: "0 0 24 24", "aria-hidden": "true"}, makeSVG("circle", {cx: 12, cy: 12, r: 11, fill: value}))));
+  const led = control("LED", "led/set", ...swatches, button("Play", () => playLight(), {class: "main"}), button("Stop", () => send("led/set", {halt_all: true}, results["led/set"])), more);
+
+  function playLight() {
+    const duration = Number(seconds.value);
+    if (!seconds.value || !(duration >= 0.1 && duration <= 600)) return results["led/set"].show({ok: false, text: "error: enter a duration of 0.1 to 600 s"});
+    send("led/set", {color: color.value, pattern: pattern.value, component: component.value, duration_ms: Math.round(duration * 1000)}, results["led/set"]);
+  }
 
   const hapticPattern = make("select", {}, ...haptics.map(value => make("option", {value}, words(value))));
   const playHaptic = pattern => send("haptic/set", {pattern}, results["haptic/set"]);
@@ -88,21 +97,28 @@ export function tagPage(root, {model, connection, go}, id) {
   forget.hidden = !connection.may("bridge/x/request/forget");
   const link = control("Connection", "connection/set", connect, forget);
 
+  const strip = todayStrip(true);
   const facts = make("dl");
+  const use = make("dl", {class: "use"});
   const battery = make("figure"), signal = make("figure"), perHour = make("figure");
   const gestureBody = make("tbody");
   const gestureRows = new WeakMap();
   // Why gestures are missing, by gap.
   const causes = new Map();
   const gap = make("p", {class: "quiet"});
+  // On a phone, what one looks at comes without a long way to scroll.
+  const trial = make("details", {class: "panel", open: !matchMedia("(max-width: 46rem)").matches}, make("summary", {}, make("h2", {}, "Try it")),
+    ...[led, haptic, finding, touch].filter(Boolean));
+  const settings = make("section", {class: "panel"}, ...[rename, link].filter(Boolean));
   const content = make("div", {hidden: true},
-    ...[make("section", {class: "panel"}, ...[led, haptic, finding, touch].filter(Boolean))].filter(panel => panel.childElementCount > 0),
+    make("section", {class: "panel"}, make("h2", {}, "Today"), strip.element, make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour)),
+    ...[trial].filter(panel => panel.childElementCount > 1),
+    make("section", {class: "panel"}, make("h2", {}, "Use it"), use),
     make("div", {class: "columns"},
       make("section", {class: "panel"}, make("h2", {}, "Gestures"), gap,
         make("table", {id: "gestures"}, make("thead", {}, make("tr", {}, ...["Time", "Gesture", "Number"].map(text => make("th", {scope: "col", class: text === "Number" ? "number" : null}, text)))), gestureBody)),
       make("section", {class: "panel"}, make("h2", {}, "Facts"), facts)),
-    make("section", {class: "panel"}, make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour)),
-    ...[make("section", {class: "panel"}, ...[rename, link].filter(Boolean))].filter(panel => panel.childElementCount > 0));
+    ...[settings].filter(panel => panel.childElementCount > 0));
   root.append(heading, state, latest, content);
 
   loadCharts();
@@ -154,7 +170,8 @@ export function tagPage(root, {model, connection, go}, id) {
       make("a", {href: `#why/${encodeURIComponent(id)}`}, online ? "Examine" : "Why?"),
       ...(isHeld ? [button("Connect", () => send("connection/set", "connect", results["connection/set"]), {class: "main"})] : [])]);
     const last = model.gestures.get(id)?.[0], when = last ? age(last.at, now) : "";
-    replace(latest, `${last?.event_type} ${when}`, () => last ? [make("span", {class: "what"}, words(last.event_type)), make("span", {class: "quiet"}, when)] : []);
+    replace(latest, `${last?.event_type} ${when}`, () => last ? [gestureDrawing(last), make("span", {class: "what"}, isolated(words(last.event_type))), make("span", {class: "quiet"}, when)] : []);
+    strip.draw(model.today(id));
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;
     setText(connect, wanted === "connect" ? "Connect" : "Disconnect");
@@ -169,8 +186,23 @@ export function tagPage(root, {model, connection, go}, id) {
     }
     if (!newName.value && document.activeElement !== newName && newName.placeholder !== name) newName.placeholder = name;
     setText(nameNote, hasOtherName(tag.info) ? `Shown by its name in the configuration of the bridge ${tag.info.bridge}. The tag's own name is "${tag.info.tag_name}".` : "");
+    drawUse(tag, last);
     drawFacts(tag, now, forecast);
     drawGestures(now);
+  }
+
+  // How other programs use the tag.
+  function drawUse(tag, last) {
+    const base = `${model.base}/tag/${id}`, groups = model.groupsOf(id), chords = tag.info?.chords ?? [], {bridge} = tag.info ?? {};
+    const isAnnounced = model.bridges.get(bridge)?.found !== undefined;
+    replace(use, JSON.stringify([base, groups, chords, bridge, isAnnounced, model.tagName(id), last?.payload]), () => [
+      ["Topic", copyable(`${base}/gesture`)],
+      ["Last message", last?.payload ? [make("code", {}, isolated(last.payload))] : [make("span", {class: "quiet"}, "none yet")]],
+      ["Chords", chords.length > 0 ? chords.map(name => make("div", {}, isolated(words(name)))) : [make("span", {class: "quiet"}, "none: set chords in the configuration")]],
+      ["Groups", groups.length > 0 ? groups.flatMap(name => copyable(`${model.base}/group/${name}/led/set`)) : [make("span", {class: "quiet"}, "none: set groups in the configuration")]],
+      ["Signals", [make("div", {}, `${signals.join(", ")}, and those of the configuration`), ...copyable(`${base}/notify/set`)]],
+      ["Home Assistant", isAnnounced ? ["the device ", isolated(model.tagName(id) || id)] : [make("span", {class: "quiet"}, "not announced: set home_assistant.discovery in the configuration")]],
+    ].flatMap(([title, parts]) => [make("dt", {}, title), make("dd", {}, ...parts)]));
   }
 
   function drawFacts(tag, now, forecast) {

@@ -5,7 +5,7 @@ const text = value => (value === null || typeof value === "string" ? value : und
 // Texts of other programs have a length that the layout has a place for.
 const clipped = most => value => (typeof value === "string" && value.length > most ? `${[...value.slice(0, 2 * most)].slice(0, most - 1).join("")}\u2026` : text(value));
 const label = clipped(48);
-const sentence = clipped(500);
+export const sentence = clipped(500);
 const number = value => (value === null || Number.isFinite(value) ? value : undefined);
 const flag = value => (value === null || typeof value === "boolean" ? value : undefined);
 const scalar = value => text(value) ?? number(value) ?? flag(value);
@@ -34,6 +34,11 @@ function fields(value) {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, typeof each === "object" && each !== null ? JSON.stringify(each) : scalar(each)]));
 }
 
+// Lists of texts by name.
+function lists(value) {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [label(name), list(label)(each) ?? []])) : undefined;
+}
+
 const error = object({code: label, text: sentence, hint: sentence});
 const check = object({name: text, title: label, verdict: text, found: value => sentence(value) ?? scalar(value), remedies: list(sentence)});
 const result = object({
@@ -57,14 +62,14 @@ const types = {
     find: text,
     presence: object({state: text, since: text, inferred: flag}),
     gear: object({attached: flag, vendor: label, product: label, capabilities: list(label)}),
-    info: object({name: label, tag_name: label, bridge: label, serial: label, firmware: label, address: label}),
+    info: object({name: label, tag_name: label, bridge: label, serial: label, firmware: label, address: label, chords: list(label)}),
     stats: object({reconnects: number, lost_fragments: number, expired: number}),
     gesture: object({event_type: label, seq: number, boot: scalar, time: text, of: list(number)}),
     touch: object({lines: list(number), proximity: number}),
   })),
   bridge: new Map(Object.entries({
-    state: text, scan: anything, tags: anything,
-    info: object({version: label, bluez: label, mqtt: scalar, started: text, boot: text}),
+    state: text, scan: anything, tags: anything, found: anything,
+    info: object({version: label, bluez: label, mqtt: scalar, started: text, boot: text, groups: lists}),
     pairing: object({state: text, serial: label, time: text, hint: sentence, error: object({text: sentence})}),
     health: object({
       status: label, problems: list(object({code: label, text: sentence})), rss_kb: number, broker_reconnects: number, dropped: number,

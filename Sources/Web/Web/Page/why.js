@@ -1,6 +1,6 @@
 // Why a tag is offline: the cause and its remedy in one sentence, then the links from the broker to the tag. The same of a bridge.
 
-import {make, setText, isolated, named, replace, button} from "./elements.js";
+import {make, setText, isolated, named, replace, button, copyable} from "./elements.js";
 import {bridgeDiagnosis, diagnosis, startRemedies} from "./findings.js";
 import {age, capitalized, localTimes, offlineText, sentenceEnd} from "./model.js";
 import {resultLine, sendShown} from "./result.js";
@@ -104,11 +104,7 @@ function adviceOf(text, isMain, connection, serial = "") {
     const parts = mayPair ? /^(.*?)\b(pair)\b(.*)$/i.exec(sentence) : null;
     return [make("bdi", {}, ...(parts ? [parts[1], pairLink(serial, parts[2]), parts[3]] : [sentence]))];
   }
-  const copy = button("Copy", async () => {
-    // Only pages of this host or with encryption may write to the clipboard.
-    try { await navigator.clipboard.writeText(command); setText(copy, "Copied"); } catch { getSelection().selectAllChildren(code); }
-  }, {"aria-label": `Copy ${command}`});
-  const code = make("code", {}, command);
+  const [code, copy] = copyable(command);
   return isMain ? [place ? capitalized(place) : "On the bridge's host: ", code, " ", copy] : [isolated(place ? capitalized(text) : text)];
 }
 
