@@ -167,6 +167,30 @@ def background(run):
         relay.stop()
 
 
+def hidden_title(run):
+    """A hidden tab draws its title, and nothing else, at most once a second, however many messages arrive."""
+    stage, browser = run.stage, run.driver.browser()
+    try:
+        address = "http://127.0.0.1:%d/" % stage.web_port
+        browser.open(stage.link(run.web))
+        browser.wait_for("attic ok")
+        first = browser.call("GET", "/window")
+        browser.run("""window.titles = []; window.drawn = 0;
+            Object.defineProperty(document, "title", {set() { if (document.hidden) titles.push(performance.now()); }});
+            new MutationObserver(() => { if (document.hidden) drawn += 1; }).observe(document.body, {childList: true, subtree: true, characterData: true, attributes: true});""")
+        other_tab(browser, address + "#events")
+        browser.wait_for("attic ok")
+        end = time.monotonic() + 6
+        while time.monotonic() < end:
+            stage.publish_lines("jacquard/tag/0001/gesture", '{"event_type":"cover","seq":1}\n' * 20)
+        tab(browser, first)
+        titles, drawn = browser.run("return [window.titles, window.drawn]")
+        require(len(titles) >= 3 and min(next - last for last, next in zip(titles, titles[1:])) > 900, "titles at %s" % titles)
+        require(drawn == 0, "a hidden page was drawn %d times" % drawn)
+    finally:
+        browser.close()
+
+
 def without_worker(run):
     """In a browser without shared workers, a visible page has a stream of its own, and a hidden one has none."""
     relay = Relay(run.stage.web_port)
@@ -259,4 +283,4 @@ def wrong_clock(run):
             browser.close()
 
 
-CASES = [tabs, background, without_worker, hanging_broker, silent_network, wrong_clock]
+CASES = [tabs, background, hidden_title, without_worker, hanging_broker, silent_network, wrong_clock]

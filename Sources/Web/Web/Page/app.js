@@ -75,9 +75,10 @@ function update() {
   isScheduled = false;
   // Without a session there is nothing to draw, also when a tab in the background is shown again.
   if (!connection.session) return;
-  attempt(drawHeader);
+  attempt(drawTitle);
   // Of a page in the background, only the title is visible. The rest is drawn when it is shown.
   if (document.hidden) return;
+  attempt(drawHeader);
   attempt(() => {
     shown?.update?.();
     model.changedTags.clear();
@@ -85,27 +86,39 @@ function update() {
   model.isNextSecond = false;
 }
 
+// How often the title of a hidden page changes at most, in milliseconds.
+const hiddenInterval = 1000;
+
 // Many messages in a short time are drawn together.
 function schedule() {
   if (isScheduled) return;
   isScheduled = true;
-  if (document.hidden) setTimeout(update, 100); else requestAnimationFrame(update);
+  if (document.hidden) setTimeout(update, hiddenInterval); else requestAnimationFrame(update);
+}
+
+// What the title and the header say: how many tags have each state, and why that is not current.
+function states() {
+  const totals = model.totals(), stale = model.staleness(document.hidden);
+  const texts = stale ? ["state not known"] : [`${totals.online} online`, ...(totals.offline > 0 ? [`${totals.offline} offline`] : [])];
+  return {...totals, stale, texts};
+}
+
+function drawTitle() {
+  const {stale, texts} = states();
+  document.title = [stale ? "not connected" : model.isReady ? texts.join(", ") : "", shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
 }
 
 function drawHeader() {
-  const {tags, online, offline, low} = model.totals();
-  const stale = model.staleness(document.hidden);
-  const states = stale ? ["state not known"] : [`${online} online`, ...(offline > 0 ? [`${offline} offline`] : [])];
+  const {tags, offline, low, stale, texts} = states();
   // Each link leads to the tags that need the user.
   const links = stale ? {} : {[`${offline} offline`]: "#tags/offline", [`${low} battery low`]: "#tags/low"};
-  const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, ...states] : [];
+  const parts = model.isReady ? [`${tags} ${tags === 1 ? "tag" : "tags"}`, ...texts] : [];
   if (low > 0 && !stale) parts.push(`${low} battery low`);
   const bridges = stale ? [] : [...model.bridges.entries()].filter(([, bridge]) => bridge.state !== undefined).sort()
     .map(([name, bridge]) => `${name} ${isOnline(bridge) ? bridge.health?.status ?? "online" : offlineText(bridge)}`);
   const shownBridges = bridges.slice(0, 4);
   replace(document.getElementById("totals"), JSON.stringify([parts, shownBridges]), () => [
     ...listed(parts, links), ...(parts.length > 0 && shownBridges.length > 0 ? [" \u2013 "] : []), ...listed(shownBridges)]);
-  document.title = [stale ? "not connected" : model.isReady ? states.join(", ") : "", shown?.title ?? shown?.page.title ?? "jacquard"].filter(Boolean).join(" \u2013 ");
   showProblem(stale?.problem ?? "", stale?.rest);
   main.classList.toggle("old", stale !== null);
   drawNotices(stale ? [] : model.notices());
@@ -225,7 +238,7 @@ async function start() {
 }
 
 connection.onChange = schedule;
-connection.onMessage = change => shown?.message?.(change);
+connection.onMessage = change => { if (!document.hidden) shown?.message?.(change); };
 connection.onSession = answer => (answer.login ? showLogin(answer) : begin());
 // It is reported several times: by the stream, and by each command.
 connection.onSessionLost = () => { if (connection.session) { endSession(); retry(); } };
