@@ -125,8 +125,12 @@ extension MotionBatch {
         func number(_ value: UInt32, _ count: UInt32) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
-        return Array("J2M1".utf8) + [sensor, 0] + number(UInt32(count), 2) + number(first, 4)
-            + number(UInt32(clamping: losses.lost), 4) + samples
+        var bytes = Array("J2M1".utf8)
+        bytes += [sensor, 0]
+        bytes += number(UInt32(count), 2)
+        bytes += number(first, 4)
+        bytes += number(UInt32(clamping: losses.lost), 4)
+        return bytes + samples
     }
 }
 
