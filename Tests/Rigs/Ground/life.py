@@ -260,7 +260,7 @@ class Life:
             times = [int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in (process / "task").iterdir()]
             self.figures[f"memory of the {column} (MB)"] = int(found[1]) / 1024
             self.figures[f"processor time of the {column} (ms)"] = sum(times) / 1e6
-            self.row.judge(column, f"{int(found[1]) / 1024:.1f} MB, {sum(times) / 1e6:.0f} ms")
+            self.row.judge(f"{column}: memory, processor", f"{int(found[1]) / 1024:.1f} MB, {sum(times) / 1e6:.0f} ms")
 
     def serving(self) -> str:
         active, process = self.machine.show(SERVICE, "ActiveState", "MainPID")
