@@ -166,15 +166,7 @@ extension Entity {
             Entity(
                 "gesture", "Gesture",
                 .event("gesture", gesture, types: gestures), icon: "mdi:gesture", needs: .bridge),
-            // In words for people. Home Assistant translates the types of an event only for integrations of its own.
-            Entity(
-                "last_gesture", "Last gesture",
-                .sensor(
-                    "gesture",
-                    "{{ \(gestures.titlesByWord).get(value_json.event_type | default(none), "
-                        + "'\(Choices.unknownGesture)') }}",
-                    class: "enum", options: gestures.titles),
-                icon: "mdi:gesture-double-tap", needs: .bridge),
+            lastGesture(words),
         ]
         // Present whether or not gear is attached: Home Assistant fails to delete a device whose triggers were withdrawn
         // and announced again.
@@ -208,6 +200,24 @@ extension Entity {
                 "forget", "Forget", .button(ofBridge: "request/forget", press: payload ?? id), category: .config,
                 icon: "mdi:delete", isEnabled: false, needs: .bridge))
         return entities
+    }
+
+    /// The label of the latest gesture: Home Assistant translates the types of an event only for integrations of its own.
+    ///
+    /// The options don't depend on the chords: the sensor may still show one that was removed, and Home Assistant logs an error
+    /// for each message then (2025.2 and 2026.11).
+    private static func lastGesture(_ words: Vocabulary) -> Entity {
+        let (chord, unknown) = ("Chord", Choices.unknownGesture)
+        let gestures = Choices(words.gestures)
+        return Entity(
+            "last_gesture", "Last gesture",
+            .sensor(
+                "gesture",
+                "{{ \(gestures.titlesByWord).get(value_json.event_type | default(none), "
+                    + "'\(chord)' if value_json.of | default(none) else '\(unknown)') }}",
+                class: "enum", options: gestures.titles + [chord, unknown],
+                attributes: ("gesture", "{{ {'event_type': value_json.event_type | default(none)} | tojson }}")),
+            icon: "mdi:gesture-double-tap", needs: .bridge)
     }
 
     /// The state of a tag in words, and why it is not connected.

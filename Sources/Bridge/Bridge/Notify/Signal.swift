@@ -58,6 +58,11 @@ public struct Signal: Hashable, Sendable {
     }
 }
 
+extension [Signal] {
+    /// The names of the built-in signals and of these, which are configured.
+    var namesWithBuiltIn: [String] { Signal.all(self).map(\.name) }
+}
+
 /// `notify/set`: plays a signal. `message` is its name, as the notify entity of Home Assistant sends it.
 struct NotifySet: TagRequest {
     static let name = "notify/set"

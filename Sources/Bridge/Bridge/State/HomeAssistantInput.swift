@@ -54,7 +54,7 @@ extension Vocabulary {
                 + (configuration.options.slide.idle == nil ? [] : [TouchModeSet.slideWord]),
             effects: LEDEffect.effects.map(\.word),
             statuses: TagStatus.allCases.map(\.rawValue),
-            signals: Signal.all(configuration.options.signals).map(\.name),
+            signals: configuration.options.signals.namesWithBuiltIn,
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
             presenceStates: configuration.options.presence.limit == nil ? [] : Presence.State.allCases.map(\.rawValue),
             slidePhases: configuration.options.slide.idle == nil
@@ -70,7 +70,7 @@ extension Vocabulary {
     public static let complete = Vocabulary(
         gestures: Gesture.words, unknownGesture: GestureName.unknown.rawValue,
         touchModes: TouchMode.allCases.map(\.word) + [TouchModeSet.slideWord], effects: LEDEffect.effects.map(\.word),
-        statuses: TagStatus.allCases.map(\.rawValue), signals: Signal.builtIn.map(\.name),
+        statuses: TagStatus.allCases.map(\.rawValue), signals: BridgeOptions().signals.namesWithBuiltIn,
         pairingStates: PairingProgress.State.allCases.map(\.rawValue),
         presenceStates: Presence.State.allCases.map(\.rawValue),
         slidePhases: SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue), hasRadios: true,

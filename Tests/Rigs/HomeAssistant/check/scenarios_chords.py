@@ -46,6 +46,7 @@ async def a_chord_runs_its_automations_exactly_once_in_a_hundred(world: World) -
     print(f"   100 chords, runs of their automations: {ran}")
     require(all(ran[kind] == 100 for kind in ran if kind != "events"), "not 100 of each kind")
     require(ran["events"] <= 100, "more than 100 state changes")
+    await world.home.wait_state(f"{TAG}_last_gesture", "Chord", event_type=NAME)
 
 
 async def a_removed_chord_leaves_no_trigger(world: World) -> None:

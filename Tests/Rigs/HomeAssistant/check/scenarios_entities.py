@@ -124,6 +124,10 @@ async def a_signal_is_played_again_and_again(world: World) -> None:
         await world.home.call("select.select_option", entity, {"option": "doorbell"})
         await world.tags.wait_told("led", before + count)
         await world.home.wait_state(f"{TAG}_signal", "unknown")
+    light = (await world.home.entity_ids())[f"{TAG}_led"]
+    # A light that is only switched on goes on with what it has shown.
+    await world.home.call("light.turn_on", light, {"effect": "solid"})
+    await world.home.call("light.turn_off", light)
     await world.home.wait_state(f"{TAG}_led", "off")
 
 
