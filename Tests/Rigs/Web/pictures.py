@@ -99,7 +99,7 @@ VIEWS = {
 
 
 def views(run):
-    """What one sees first, with any number of tags, and each state of a pairing; without processes."""
+    """The first view with any number of tags, and each state of a pairing; without processes."""
     if not run.options.screenshots:
         return
     folder, page = os.path.join(run.options.screenshots, "views"), run.page

@@ -18,11 +18,18 @@ export function ring() {
   return drawing("ring turns", 16, makeSVG("circle", {class: "track", cx: 8, cy: 8, r: 6}), path("M8 2a6 6 0 0 1 6 6", {class: "runs"}));
 }
 
-// A tag in its cuff, in a ring that runs down: `show` takes what is left of it, from 1 to 0, and null for a ring that turns.
+// A tag in its cuff.
+const tagParts = () => [makeSVG("rect", {class: "cuff", x: 30, y: 20, width: 20, height: 40, rx: 8}), makeSVG("circle", {class: "push", cx: 40, cy: 40, r: 5})];
+
+export function tagDrawing() {
+  return drawing("tag-drawing", 80, ...tagParts());
+}
+
+// A tag in a ring that runs down: `show` takes what is left of it, from 1 to 0, and null for a ring that turns.
 export function tagInRing() {
   const runs = makeSVG("circle", {class: "runs", cx: 40, cy: 40, r: 36, pathLength: 1, transform: "rotate(-90 40 40)"});
   const element = drawing("ring", 80, makeSVG("circle", {class: "track", cx: 40, cy: 40, r: 36}), runs,
-    makeSVG("rect", {class: "cuff", x: 30, y: 20, width: 20, height: 40, rx: 8}), makeSVG("circle", {class: "push", cx: 40, cy: 40, r: 5}));
+    ...tagParts());
   return {
     element,
     show(left) {

@@ -14,7 +14,7 @@ export function eventsPage(root, {model}) {
   const pause = make("button", {type: "button", "aria-pressed": "false"}, "Pause");
   const body = make("tbody");
   const empty = make("p", {class: "quiet"});
-  const table = make("table", {class: "stack"}, make("thead", {}, make("tr", {}, ...["Time", "Event", "Details"].map(text => make("th", {scope: "col"}, text)))), body);
+  const table = make("table", {class: "stack events"}, make("thead", {}, make("tr", {}, ...["Time", "Event", "Details"].map(text => make("th", {scope: "col"}, text)))), body);
   root.append(make("h1", {}, "Events"),
     make("div", {class: "bar"}, make("label", {}, "Filter", filter), make("label", {}, "Show", kind), pause), table, empty);
   pause.addEventListener("click", () => {

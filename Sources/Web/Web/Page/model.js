@@ -164,8 +164,8 @@ export class Model {
     if (isState) this.noteStay(id, receivedAt(message) ?? undefined);
   }
 
-  // Notes since when a tag is connected or offline. While its bridge is away, that is not known. A state of the connection that is as old as the
-  // one before has no time of its own: the tag does not answer.
+  // Notes since when a tag is online or offline, which is not known while its bridge is away. A tag with a link that does not answer is offline
+  // since a time other than that of its connection.
   noteStay(id, at = this.lastHeard()) {
     const {availability, connection} = this.tags.get(id) ?? {};
     if (!this.isReady || !availability) return;

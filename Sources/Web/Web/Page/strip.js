@@ -1,18 +1,18 @@
 // Today of a tag as a strip: when it was connected and when it was offline, as far as the page has heard of it, and its gestures.
 
 import {make, makeSVG, replace, setText} from "./elements.js";
-import {capitalized, dayTime, span} from "./model.js";
+import {capitalized, shortTime, span} from "./model.js";
 
 const width = 1000, height = 24;
 
 // A day in words.
-function textOf({parts, times}, now) {
+function textOf({parts, times}) {
   const sum = isOnline => parts.filter(part => part.isOnline === isOnline).reduce((sum, {from, to}) => sum + to - from, 0);
   const [online, offline, unknown] = [true, false, null].map(sum);
   const texts = [
     online > 0 ? `connected for ${span(online)}` : "", offline > 0 ? `offline for ${span(offline)}` : "",
     times.length > 0 ? `${times.length} ${times.length === 1 ? "gesture" : "gestures"}` : "",
-    unknown === 0 ? "" : parts[0]?.isOnline === null && parts.length > 1 ? `not known before ${dayTime(parts[0].to, now).slice(0, 5)}` : `not known for ${span(unknown)}`,
+    unknown === 0 ? "" : parts[0]?.isOnline === null && parts.length > 1 ? `not known before ${shortTime(parts[0].to)}` : `not known for ${span(unknown)}`,
   ];
   return texts.filter(Boolean).join(", ");
 }
@@ -25,7 +25,7 @@ export function todayStrip(hasText = false) {
     element,
     // In steps of a minute.
     draw(day) {
-      const minute = time => Math.floor((time - day.start) / 60000), words = textOf(day, day.now);
+      const minute = time => Math.floor((time - day.start) / 60000), words = textOf(day);
       const key = JSON.stringify([words, day.parts.map(({from, to, isOnline}) => [minute(from), minute(to), isOnline]), day.times.map(minute), minute(day.now)]);
       replace(picture, key, () => [drawn(day, words)]);
       if (text) setText(text, capitalized(words));

@@ -106,7 +106,7 @@ export function tagPage(root, {model, connection, go}, id) {
   // Why gestures are missing, by gap.
   const causes = new Map();
   const gap = make("p", {class: "quiet"});
-  // On a phone, what one looks at comes without a long way to scroll.
+  // Folded on a phone, where the other parts would be far below.
   const trial = make("details", {class: "panel", open: !matchMedia("(max-width: 46rem)").matches}, make("summary", {}, make("h2", {}, "Try it")),
     ...[led, haptic, finding, touch].filter(Boolean));
   const settings = make("section", {class: "panel"}, ...[rename, link].filter(Boolean));
@@ -197,7 +197,7 @@ export function tagPage(root, {model, connection, go}, id) {
     const isAnnounced = model.bridges.get(bridge)?.found !== undefined;
     replace(use, JSON.stringify([base, groups, chords, bridge, isAnnounced, model.tagName(id), last?.payload]), () => [
       ["Topic", copyable(`${base}/gesture`)],
-      ["Last message", last?.payload ? [make("code", {}, isolated(last.payload))] : [make("span", {class: "quiet"}, "none yet")]],
+      ["Last message", last?.payload ? [make("code", {}, make("bdi", {}, ...breakable(last.payload)))] : [make("span", {class: "quiet"}, "none yet")]],
       ["Chords", chords.length > 0 ? chords.map(name => make("div", {}, isolated(words(name)))) : [make("span", {class: "quiet"}, "none: set chords in the configuration")]],
       ["Groups", groups.length > 0 ? groups.flatMap(name => copyable(`${model.base}/group/${name}/led/set`)) : [make("span", {class: "quiet"}, "none: set groups in the configuration")]],
       ["Signals", [make("div", {}, `${signals.join(", ")}, and those of the configuration`), ...copyable(`${base}/notify/set`)]],
@@ -283,6 +283,11 @@ const lostStages = {
   refused: "refused by the broker", unsendable: "too large for the broker", closing: "lost when the broker closed the connection",
   queued: "the broker does not read", written: "not acknowledged by the broker", waiting: "still waiting",
 };
+
+// JSON that is broken between its parts.
+function breakable(text) {
+  return text.split(/(?<=[,:[{])/).flatMap(part => [part, make("wbr")]);
+}
 
 // Whether the configuration has a name for the tag, which takes precedence over its own.
 function hasOtherName(info) {

@@ -3,6 +3,7 @@
 import {make, setText, attempt, button, replace} from "./elements.js";
 import {isLow, offlineText} from "./model.js";
 import {tagCards} from "./cards.js";
+import {tagDrawing} from "./drawings.js";
 import {tagTable} from "./table.js";
 
 const mostCards = 8, mostCardsOnRequest = 60;
@@ -13,28 +14,31 @@ const needs = {
   offline: {title: "that are offline", includes: (model, id) => !model.isOnline(id)},
   low: {title: "with a low battery", includes: (model, id) => isLow(model.tags.get(id).battery)},
 };
-// What the user has selected, "cards" or "table", in this browser.
-const choice = {
-  get: () => attempt(() => localStorage.getItem("view")),
-  set: view => attempt(() => localStorage.setItem("view", view)),
-};
+// The view that the user has selected in this browser, "cards" or "table".
+let chosen = stored(storage => storage.getItem("view"));
 
 export function tagsPage(root, context, argument = "") {
   const {model} = context, need = Object.hasOwn(needs, argument) ? needs[argument] : null;
   const content = make("div");
   const empty = make("p", {class: "quiet"});
-  const views = ["cards", "table"].map(name => button(name === "cards" ? "Cards" : "Table", () => { choice.set(name); update(); }));
+  const views = ["cards", "table"].map(name => button(name === "cards" ? "Cards" : "Table", () => choose(name)));
   const choices = make("div", {class: "choices", role: "group", "aria-label": "View"}, ...views);
   const shown = make("p", {class: "quiet"});
   root.append(make("div", {class: "top"}, make("h1", {}, "Tags"), choices), shown, content, empty);
   if (need) shown.append(make("span"), " ", make("a", {href: "#tags"}, "Show all"));
   let view = null, isTable = null;
 
+  function choose(name) {
+    chosen = name;
+    stored(storage => storage.setItem("view", name));
+    update();
+  }
+
   const includes = id => !need || need.includes(model, id);
 
   function update() {
     const count = model.tags.size, isFree = count > mostCards && count <= mostCardsOnRequest;
-    const wanted = count > mostCards && !(isFree && choice.get() === "cards");
+    const wanted = count > mostCards && !(isFree && chosen === "cards");
     choices.hidden = !isFree;
     views.forEach((each, index) => each.setAttribute("aria-pressed", String((index === 1) === wanted)));
     if (wanted !== isTable) {
@@ -51,11 +55,16 @@ export function tagsPage(root, context, argument = "") {
       if (!isEmpty) return [];
       if (!model.isReady) return isWaiting ? ["Waiting for the tags of the broker."] : [];
       if (help.length > 0) return helpLine(help);
-      return ["No tag is known yet. ", ...(context.connection.may("bridge/x/request/pair") ? [make("a", {href: "#pair"}, "Pair one"), "."] : [])];
+      return [tagDrawing(), "No tag is known yet. ", ...(context.connection.may("bridge/x/request/pair") ? [make("a", {href: "#pair"}, "Pair one"), "."] : [])];
     });
   }
 
   return {update, message: change => attempt(() => view?.message?.(change)), close: () => view?.close()};
+}
+
+// A browser may refuse to store anything.
+function stored(use) {
+  try { return use(localStorage); } catch { return null; }
 }
 
 // How to start a bridge, if all are known and none is online: a text and a command; empty otherwise.
