@@ -17,8 +17,9 @@ export function tagCards(root, {model, connection}, includes) {
     const now = model.now();
     for (const id of model.tags.keys()) {
       if (!attempt(() => includes(id))) continue;
-      if (!cards.has(id)) cards.set(id, makeCard(id, {model, connection}));
-      attempt(() => cards.get(id).draw(now));
+      const isNew = !cards.has(id);
+      if (isNew) cards.set(id, makeCard(id, {model, connection}));
+      if (isNew || model.isNextSecond || model.changedTags.has(id)) attempt(() => cards.get(id).draw(now));
     }
     const ids = [...cards.keys()].sort();
     list.dataset.count = String(ids.length);

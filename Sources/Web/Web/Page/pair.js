@@ -99,6 +99,14 @@ export function pairPage(root, {model, connection}, wanted = "") {
     begin();
   }
 
+  function again() {
+    ended = null;
+    serial.value = "";
+    setText(step, "");
+    update();
+    scan();
+  }
+
   function showEnd({answer, id}) {
     result.show(answer.ok ? {ok: true, text: ""} : answer);
     if (!answer.ok) return after.replaceChildren();
@@ -108,7 +116,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
     const named = make("form", {class: "bar"}, make("label", {}, "Name", newName), make("button", {}, "Name it"));
     named.addEventListener("submit", event => { event.preventDefault(); send("name/set", {name: newName.value}); });
     after.replaceChildren(named, make("div", {class: "bar"}, button("Try the LED", () => send("led/set", {color: "#ff8000", duration_ms: 2000}), {class: "main"}), line),
-      make("div", {class: "bar"}, make("a", {href: `#tag/${encodeURIComponent(id)}`}, "Open its page"), button("Pair another", () => { ended = null; serial.value = ""; update(); scan(); })));
+      make("div", {class: "bar"}, make("a", {href: `#tag/${encodeURIComponent(id)}`}, "Open its page"), button("Pair another", again)));
   }
 
   // The step of a connection that is being established; empty for any other state.
