@@ -17,7 +17,7 @@ import releases
 from browser import Browser
 from failure import until
 from scenarios_blueprints import BLUEPRINTS, sliding, stroke
-from world import BRIDGE, OTHER_TAG, TAG, World
+from world import BRIDGE, NEW_TAG, OTHER_TAG, TAG, World
 
 AUTOMATION = "brush_to_flash"
 # The look of the tag's light, so that there is something to see.
@@ -119,7 +119,7 @@ async def take_states(world: World, browser: Browser, pictures: pathlib.Path) ->
     await world.home.wait_state(f"{BRIDGE}_pairing", "Searching, hold the tag's button")
     await world.command_tags("out-of-range 0001")
     await world.home.wait_state(f"{TAG}_connection", "off")
-    await browser.show(pages[TAG], 900, 1560, "Left sleeve", "Why disconnected")
+    await browser.show(pages[TAG], 900, 1560, "Left sleeve", "Status")
     await browser.come_to_rest()
     await browser.picture(pictures / "tag-away.png")
     await world.command_tags("in-range 0001")
@@ -132,6 +132,15 @@ async def take_states(world: World, browser: Browser, pictures: pathlib.Path) ->
     await browser.show(pages[BRIDGE], 900, 1000, "Problem")
     await browser.come_to_rest()
     await browser.picture(pictures / "problem.png")
+    await world.command_tags("adapter on 0")
+    await world.home.wait_state(f"{BRIDGE}_problem", "off")
+    await world.command_tags("detach 0003")
+    await world.bus.publish("jacquard/bridge/attic/request/pair", {"serial": "0003"})
+    await world.home.wait_state(f"{NEW_TAG}_connection", "on")
+    bare = (await world.home.devices())[NEW_TAG]["id"]
+    await browser.show(f"{world.home.url}/config/devices/device/{bare}", 900, 1200, "Battery", "Find")
+    await browser.come_to_rest()
+    await browser.picture(pictures / "tag-without-gear.png")
 
 
 async def main(
