@@ -138,7 +138,11 @@ public struct DiscoveryDocuments: Sendable {
     /// Announces a tag. After gear was attached once, the announcement does not depend on it: entities that need gear are
     /// unavailable without it.
     public func announcement(of tag: DiscoveredTag) -> [DiscoveryMessage] {
-        announcement(of: tag, TagNames(of: tag.id))
+        announcement(
+            of: tag,
+            TagNames(
+                objectID: DiscoveryTopics.objectID(ofTag: tag.id), id: tag.id,
+                address: DiscoveryTopics.addressPart(ofTag: tag.id)))
     }
 
     /// The forms of a tag's id in an announcement.
@@ -147,15 +151,6 @@ public struct DiscoveryDocuments: Sendable {
         var id: String
         /// A part of the address of its place on the web page.
         var address: String
-
-        init(objectID: String, id: String, address: String) {
-            (self.objectID, self.id, self.address) = (objectID, id, address)
-        }
-
-        init(of id: String) {
-            self.init(
-                objectID: DiscoveryTopics.objectID(ofTag: id), id: id, address: DiscoveryTopics.addressPart(ofTag: id))
-        }
     }
 
     /// Announces a tag with other texts in place of its ids, such as the fields of a template.

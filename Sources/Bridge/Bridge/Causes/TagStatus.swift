@@ -33,8 +33,8 @@ enum TagStatus: String, Sendable, CaseIterable {
             case .inUse: .inUse
             case .peerRemovedPairingInfo: .noBond
             case .malformedResponseError, .unknownBluetoothError, .bluetoothNotificationUpdateError,
-                .serviceDiscoveryError,
-                .characteristicDiscoveryError, .jacquardInitializationError, .unconnectableTag, .subscriptionStuck:
+                .serviceDiscoveryError, .characteristicDiscoveryError, .jacquardInitializationError,
+                .unconnectableTag, .subscriptionStuck:
                 .failed
             }
     }

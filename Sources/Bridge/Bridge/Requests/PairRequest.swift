@@ -18,18 +18,13 @@ struct PairRequest: BridgeRequest {
     private let intent: Intent
 
     init(_ payload: CommandPayload, to bridge: borrowing BridgeState) throws(CommandFailure) {
-        var starts = true
-        if case .text("stop") = payload { starts = false }
-        if case .object(let arguments) = payload { starts = try arguments.word("pair", of: .startAndStop) ?? true }
-        guard !starts else {
-            intent = .pair(try PairOrder(payload, to: bridge))
-            return
-        }
-        guard case .object(let arguments) = payload else {
+        if case .object(let arguments) = payload, try arguments.word("pair", of: .startAndStop) == false {
+            intent = .stop(serial: try arguments.pairingSerial()?.text)
+        } else if case .text("stop") = payload {
             intent = .stop(serial: nil)
-            return
+        } else {
+            intent = .pair(try PairOrder(payload, to: bridge))
         }
-        intent = .stop(serial: try arguments.pairingSerial()?.text)
     }
 
     /// The tag that is paired; nil for the end of pairings.

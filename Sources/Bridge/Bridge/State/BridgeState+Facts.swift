@@ -131,8 +131,7 @@ extension BridgeState {
         for position in tags.indices { tags[position].setDiscovered(isOn, &finds) }
         guard isOn else {
             if let old {
-                let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
-                leftovers.departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+                clearTopicsOfHomeAssistant(at: now)
                 effects.publish(old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
             }
             return effects.append(finds)

@@ -142,13 +142,18 @@ extension BridgeState {
         }
     }
 
+    /// Clears the topics that are published for Home Assistant only, with those of features that were switched off.
+    mutating func clearTopicsOfHomeAssistant(at now: Timestamp) {
+        let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
+        leftovers.departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+    }
+
     /// Takes back what runs with discovery have announced, if it is off now.
     private mutating func withdrawDiscovery(at now: Timestamp) -> [DiscoveryMessage] {
         guard homeAssistant.discovery == nil, announcements(of: configuration.instance)?.isEmpty == false else {
             return []
         }
-        let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
-        leftovers.departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
+        clearTopicsOfHomeAssistant(at: now)
         let own = tags.filter { !fleet.peers.isKnown($0.entry.id) }.map(\.entry)
         return withdrawals(ofTags: own, bridge: configuration.instance, under: configuration.instance)
     }

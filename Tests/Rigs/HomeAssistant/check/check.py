@@ -33,10 +33,10 @@ from failure import Failure, require
 from world import World
 
 
-async def run(world: World, updates: bool) -> int:
+async def run(world: World) -> int:
     """Runs the scenarios one after the other; gives the number of those that failed."""
     scenarios = [
-        *(scenarios_update.ALL if updates else []),
+        *(scenarios_update.ALL if world.is_updated else []),
         *scenarios_entities.ALL, *scenarios_light.ALL, *scenarios_gestures.ALL, *scenarios_restarts.ALL,
         *scenarios_blueprints.ALL, *scenarios_discovery.ALL, *scenarios_chords.ALL, *scenarios_presence.ALL,
     ]
@@ -78,7 +78,7 @@ async def main(arguments: argparse.Namespace) -> int:
         arguments.before and arguments.before.resolve())
     try:
         await world.begin()
-        return 1 if await run(world, arguments.before is not None) else 0
+        return 1 if await run(world) else 0
     except Failure as failure:
         print(f"FAILED the beginning: {failure}\n0 passed, 1 failed", flush=True)
         return 1
