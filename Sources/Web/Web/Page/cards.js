@@ -1,8 +1,8 @@
 // A card per tag: its state, battery, last gesture as it happens, and what one does most.
 
 import {make, isolated, tagLink, replace, place, attempt, button, flash} from "./elements.js";
-import {gauge, gearDrawing, gestureDrawing, signalBars} from "./drawings.js";
-import {age, batteryText, forecastText, isLow, words} from "./model.js";
+import {gauge, gearDrawing, gestureParts, signalBars} from "./drawings.js";
+import {age, batteryText, forecastText, isLow} from "./model.js";
 import {todayStrip} from "./strip.js";
 import {resultLine, sendShown} from "./result.js";
 
@@ -80,7 +80,7 @@ function makeCard(id, {model, connection}) {
     const last = model.gestures.get(id)?.[0];
     const when = last ? age(last.at, now) : "";
     replace(gesture, `${last?.event_type} ${when}`, () => last
-      ? [gestureDrawing(last), make("span", {class: "what"}, isolated(words(last.event_type))), make("span", {class: "quiet"}, when)] : [make("span", {class: "quiet"}, "no gesture yet")]);
+      ? gestureParts(last, when) : [make("span", {class: "quiet"}, "no gesture yet")]);
     strip.draw(model.today(id));
     replace(controls, `${online} ${isDisconnected(tag)} ${tag.gear?.attached} ${connection.session?.role} ${name}`, () => buttons(tag, name));
   }

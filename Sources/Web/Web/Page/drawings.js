@@ -1,6 +1,7 @@
 // The page's own drawings. Each one stands beside its word and is hidden from screen readers.
 
-import {makeSVG} from "./elements.js";
+import {isolated, make, makeSVG} from "./elements.js";
+import {words} from "./model.js";
 
 const path = (d, attributes = {}) => makeSVG("path", {d, ...attributes});
 const filled = {class: "filled"};
@@ -54,7 +55,12 @@ const unknownGesture = () => [path("M3 14c2.5-6 5.5-6 8-1s5.5 5 10-3")];
 // Gestures in a row.
 const chord = () => [path("M5 12h14"), ...[5, 12, 19].map(x => makeSVG("circle", {...filled, cx: x, cy: 12, r: 2.5}))];
 
-export function gestureDrawing({event_type: type, of: parts}) {
+// A gesture with its drawing, its words and when it was made.
+export function gestureParts(gesture, when) {
+  return [gestureDrawing(gesture), make("span", {class: "what"}, isolated(words(gesture.event_type))), make("span", {class: "quiet"}, when)];
+}
+
+function gestureDrawing({event_type: type, of: parts}) {
   return drawing("gesture-drawing", 24, ...(Object.hasOwn(gestures, type) ? gestures[type] : parts ? chord : unknownGesture)());
 }
 

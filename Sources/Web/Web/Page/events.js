@@ -1,7 +1,7 @@
 // The newest 500 gestures, results and events of bridges.
 
 import {make, setText, isolated, tagLink, place} from "./elements.js";
-import {daySeparators} from "./days.js";
+import {rowsByDay} from "./days.js";
 import {clockTime, words} from "./model.js";
 
 // Commands whose words are others than those of their topics.
@@ -25,9 +25,7 @@ export function eventsPage(root, {model}) {
   });
   filter.addEventListener("input", draw);
   kind.addEventListener("change", draw);
-  // The rows with the names that they show.
-  const rows = new WeakMap();
-  const separate = daySeparators(3);
+  const rows = rowsByDay(3, makeRow);
 
   // Returns {type, tag, bridge, text, details}: a sentence about a tag or a bridge.
   function describe(event) {
@@ -57,11 +55,7 @@ export function eventsPage(root, {model}) {
       const {type, tag = "", bridge = "", text: title, details} = event.shown;
       return (kind.value === "all" || kind.value === type) && (!text || `${tag} ${model.tagName(tag)} ${bridge} ${title} ${details}`.toLowerCase().includes(text));
     });
-    place(body, separate(list.map(event => {
-      const name = model.tagName(event.shown.tag);
-      if (rows.get(event)?.name !== name) rows.set(event, {name, row: makeRow(event, name)});
-      return {at: event.at, row: rows.get(event).row};
-    }), model.now()));
+    place(body, rows(list.map(event => ({thing: event, at: event.at, name: model.tagName(event.shown.tag)})), model.now()));
     table.hidden = list.length === 0;
     setText(empty, list.length === 0 && model.isReady ? "No event yet." : "");
   }

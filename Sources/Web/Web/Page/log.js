@@ -1,7 +1,7 @@
 // Log records of a bridge, on request.
 
 import {make, setText, isolated, tagLink, button, replace, place} from "./elements.js";
-import {daySeparators} from "./days.js";
+import {rowsByDay} from "./days.js";
 import {clockTime, offlineText} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
 import {resultLine} from "./result.js";
@@ -96,18 +96,12 @@ export function logPage(root, {model, connection}) {
     draw();
   });
   filter.addEventListener("input", draw);
-  // The rows with the names that they show.
-  const rows = new WeakMap();
-  const separate = daySeparators(4);
+  const rows = rowsByDay(4, makeRow);
 
   function draw() {
     const text = filter.value.trim().toLowerCase();
     const list = (paused ?? model.log).filter(record => !text || `${JSON.stringify(record)} ${model.tagName(record.fields?.tag)}`.toLowerCase().includes(text));
-    place(body, separate(list.map(record => {
-      const name = model.tagName(record.fields?.tag);
-      if (rows.get(record)?.name !== name) rows.set(record, {name, row: makeRow(record, name)});
-      return {at: record.time, row: rows.get(record).row};
-    }), model.now()));
+    place(body, rows(list.map(record => ({thing: record, at: record.time, name: model.tagName(record.fields?.tag)})), model.now()));
     table.hidden = list.length === 0;
     setText(empty, list.length > 0 ? "" : running ? "Nothing was logged yet." : "Start the log of a bridge. It sends its records for five minutes.");
     const end = shown?.end ?? (paused ? pausedAt : null);

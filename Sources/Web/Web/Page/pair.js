@@ -1,8 +1,8 @@
 // Pairs a tag: one of those in range, or one by its serial.
 
 import {make, setText, isolated, button, replace} from "./elements.js";
-import {gestureDrawing, signalBars, tagInRing, tick} from "./drawings.js";
-import {age, span, words} from "./model.js";
+import {gestureParts, signalBars, tagInRing, tick} from "./drawings.js";
+import {age, span} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
 import {resultLine, sendShown} from "./result.js";
 
@@ -186,7 +186,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
   function drawGesture(now) {
     const last = ended?.answer.ok ? model.gestures.get(ended.id)?.find(({at}) => at >= ended.at) : null;
     replace(gesture, `${ended?.answer.ok} ${last?.event_type} ${last ? age(last.at, now) : ""}`, () => !ended?.answer.ok ? []
-      : last ? [gestureDrawing(last), make("span", {class: "what"}, isolated(words(last.event_type))), make("span", {class: "quiet"}, age(last.at, now))]
+      : last ? gestureParts(last, age(last.at, now))
         : [make("span", {class: "quiet"}, "Make a gesture on the cloth: it appears here.")]);
     gesture.classList.toggle("flash", Boolean(last));
   }

@@ -1,8 +1,8 @@
 // Many tags in one table: a line for each, which begins with what needs the user.
 
 import {make, setText, isolated, tagLink, replace, place, attempt, button, flash} from "./elements.js";
-import {gauge, gearDrawing, gestureDrawing, signalBars} from "./drawings.js";
-import {age, batteryText, isLow, words} from "./model.js";
+import {gauge, gearDrawing, gestureParts, signalBars} from "./drawings.js";
+import {age, batteryText, isLow} from "./model.js";
 import {resultLine, sendShown} from "./result.js";
 
 const columns = [
@@ -147,8 +147,7 @@ export function tagTable(root, {model, connection}, includes) {
     setText(cells.reconnects, typeof tag.stats?.reconnects === "number" ? String(tag.stats.reconnects) : "");
     setText(cells.lost, typeof tag.stats?.lost_fragments === "number" ? String(tag.stats.lost_fragments) : "");
     const gesture = model.gestures.get(id)?.[0], when = gesture ? age(gesture.at, now) : "";
-    replace(cells.gesture, `${gesture?.event_type} ${when}`, () => gesture
-      ? [gestureDrawing(gesture), make("span", {class: "what"}, isolated(words(gesture.event_type))), make("span", {class: "quiet"}, when)] : []);
+    replace(cells.gesture, `${gesture?.event_type} ${when}`, () => gesture ? gestureParts(gesture, when) : []);
     light.hidden = !online || !connection.may(`tag/${id}/led/set`);
     light.setAttribute("aria-label", `Play the LED of ${name || id}`);
   }

@@ -2,7 +2,7 @@
 
 import {make, makeSVG, setText, isolated, named, button, copyable, confirmed, flash, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
-import {gestureDrawing} from "./drawings.js";
+import {gestureParts} from "./drawings.js";
 import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {lineChart, columnChart} from "./chart.js";
 import {firstGap, lastAbsence} from "./gaps.js";
@@ -170,7 +170,7 @@ export function tagPage(root, {model, connection, go}, id) {
       make("a", {href: `#why/${encodeURIComponent(id)}`}, online ? "Examine" : "Why?"),
       ...(isHeld ? [button("Connect", () => send("connection/set", "connect", results["connection/set"]), {class: "main"})] : [])]);
     const last = model.gestures.get(id)?.[0], when = last ? age(last.at, now) : "";
-    replace(latest, `${last?.event_type} ${when}`, () => last ? [gestureDrawing(last), make("span", {class: "what"}, isolated(words(last.event_type))), make("span", {class: "quiet"}, when)] : []);
+    replace(latest, `${last?.event_type} ${when}`, () => last ? gestureParts(last, when) : []);
     strip.draw(model.today(id));
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;
