@@ -15,22 +15,7 @@
 #   the object of QoS 1, after PUBACK: RuntimeError: Message publish failed: The client is not currently connected.
 set -euo pipefail
 
-folder=$(mktemp -d)
-broker=
-trap '[ -z "$broker" ] || kill "$broker" 2>/dev/null || :; rm -rf "$folder"' EXIT
-
-python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" --quiet --disable-pip-version-check install paho-mqtt==2.2.0 amqtt==0.12.1 || exit 77
-
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-cat >"$folder/amqtt.yaml" <<END
-listeners:
-  default: {type: tcp, bind: "127.0.0.1:$port"}
-plugins:
-  amqtt.plugins.authentication.AnonymousAuthPlugin: {allow_anonymous: true}
-END
-"$folder/venv/bin/amqtt" -c "$folder/amqtt.yaml" >"$folder/log" 2>&1 &
-broker=$!
+. "$(dirname "${BASH_SOURCE[0]}")/amqtt"
 
 cat >"$folder/publish.py" <<'END'
 import sys
