@@ -213,7 +213,7 @@ class Rig:
         control.stop()
         returned = time.monotonic()
         self.bring_back(failure, node)
-        wait_for("the node is back", lambda: self.carries(node), PATIENCE)
+        wait_for(f"plain clients of node {node} and of the others receive each other's messages", lambda: self.carries(node), PATIENCE)
         self.wait_right(self.everywhere, PATIENCE)
         times["returned"] = round(time.monotonic() - returned, 2)
         last, last_command = min(self.observers[number].last() for number in survivors), len(self.sent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import fcntl
+import functools
 import pathlib
 import re
 import shutil
@@ -16,12 +17,14 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parents[1] / "Support"), str(HERE.parent / "Fleet")]
 
+import brokers  # noqa: E402
+import clusters  # noqa: E402
 from broker_life import run_all  # noqa: E402
 from cells import PAGE, Row, markdown  # noqa: E402
 from life import Life, Packages, layer_of  # noqa: E402
 from machine import Failed  # noqa: E402
 from programs import TREE  # noqa: E402
-from roots import GROUND, NAMES, Skipped  # noqa: E402
+from roots import GROUND, LOGS, NAMES, Skipped  # noqa: E402
 from served import KINDS  # noqa: E402
 from sources import build_sources, lintian  # noqa: E402
 
@@ -44,18 +47,23 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="Tests/ground", usage="see Tests/ground --help", add_help=False)
     parser.add_argument("--suites", type=names(list(NAMES)), default=[])
     parser.add_argument("--brokers", type=names(list(KINDS)), default=[])
+    parser.add_argument("--clusters", type=names(list(brokers.KINDS)), default=[])
     for flag in "dbus-broker", "upgrade", "lintian", "sources", "fresh", "write":
         parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--packages", type=pathlib.Path)
     options = parser.parse_args(arguments)
-    if not (options.suites or options.brokers or options.dbus_broker or options.upgrade or options.lintian or options.sources):
-        options.suites, options.brokers = list(NAMES), list(KINDS)
+    if not (options.suites or options.brokers or options.clusters or options.dbus_broker or options.upgrade or options.lintian
+            or options.sources):
+        options.suites, options.brokers, options.clusters = list(NAMES), list(KINDS), list(brokers.KINDS)
         options.dbus_broker = options.upgrade = options.lintian = options.sources = True
     return options
 
 
-def built_packages() -> Packages:
-    """The packages of this commit, and the same programs with a later version. They are kept as long as nothing in them changes."""
+@functools.cache
+def packages(given: pathlib.Path | None) -> Packages:
+    """Those of a folder, or of this commit, and the same programs with a later version. They are kept as long as nothing in them changes."""
+    if given:
+        return Packages(given.resolve())
     contents = [f"HEAD:{path}" for path in ("Package.swift", "Sources", "config", "deploy")]
     state = subprocess.run(["git", "rev-parse", *contents], cwd=TREE, capture_output=True, text=True, check=True).stdout
     folder = GROUND / "packages"
@@ -100,30 +108,30 @@ def replace_tables(text: str) -> None:
 def main() -> int:
     options = parse(sys.argv[1:])
     began = time.monotonic()
-    GROUND.mkdir(parents=True, exist_ok=True)
+    LOGS.mkdir(parents=True, exist_ok=True)
     with (GROUND / "lock").open("w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if options.fresh:
             for stamp in (GROUND / "roots").glob("*.ready"):
                 stamp.unlink()
-        packages = Packages(options.packages.resolve()) if options.packages else built_packages()
         tables: list[tuple[str, str, list[Row]]] = []
-        lives = [Life(layer_of(suite, False), packages, False) for suite in options.suites]
+        lives = [Life(layer_of(suite, False), packages(options.packages), False) for suite in options.suites]
         rows = [life.run() for life in lives]
         if options.dbus_broker:
-            rows += [Life(layer_of(suite, True), packages, True).run() for suite in ("trixie", "sid")]
+            rows += [Life(layer_of(suite, True), packages(options.packages), True).run() for suite in ("trixie", "sid")]
         if options.upgrade:
-            rows.append(Life(layer_of("bookworm", False), packages, False, "trixie").run())
+            rows.append(Life(layer_of("bookworm", False), packages(options.packages), False, "trixie").run())
         tables.append(("The life of the packages", "system", rows))
         tables.append(("Time and memory with three tags", "", beside(lives)))
         if options.brokers:
             rows = []
             for suite in "trixie", "sid":
-                rows += run_all(suite, options.brokers, packages)
+                rows += run_all(suite, options.brokers, packages(options.packages))
             tables.append(("Brokers", "broker", rows))
+        tables.append(("Clusters of Debian 12's brokers", "cluster", clusters.run_all(options.clusters)))
         rows = []
         if options.lintian:
-            rows.append(lintian(packages))
+            rows.append(lintian(packages(options.packages)))
         if options.sources:
             rows.append(build_sources())
         tables.append(("Packages and sources", "", rows))
