@@ -3,14 +3,14 @@ import JSON
 /// An entity or a device trigger of a device: one row of ``tagEntities(_:ofTag:_:payload:)`` or ``bridgeEntities(_:found:)``.
 ///
 /// Topics are relative to the topic of the device: `battery` is `jacquard/tag/003R/battery`.
-struct Entity: Sendable {
+public struct Entity: Equatable, Sendable {
     /// The place in Home Assistant of an entity that is not one of the main ones.
-    enum Category: String, Sendable {
+    public enum Category: String, Sendable {
         case config, diagnostic
     }
 
     /// The condition under which an entity is available.
-    enum Requirement: Sendable {
+    public enum Requirement: Sendable {
         /// Nothing: the entity is always available.
         case nothing
         /// The bridge only: the entity stays available while its tag is away.
@@ -35,7 +35,7 @@ struct Entity: Sendable {
     let requirement: Requirement
 
     /// Describes an entity.
-    init(
+    public init(
         _ key: String, _ name: String, _ kind: EntityKind, category: Category? = nil, icon: String? = nil,
         isEnabled: Bool = true, needs requirement: Requirement = .device
     ) {
@@ -61,7 +61,7 @@ struct Entity: Sendable {
 }
 
 /// The platform of an entity and the keys that belong to it.
-struct EntityKind: Sendable {
+public struct EntityKind: Equatable, Sendable {
     /// Home Assistant's platforms.
     enum Platform: String, Sendable {
         case binarySensor = "binary_sensor"
@@ -174,7 +174,7 @@ extension EntityKind {
     }
 
     /// A switch with the states `ON` and `OFF`.
-    static func `switch`(
+    public static func `switch`(
         _ topic: String, _ template: String, command: String, on: String, off: String
     ) -> EntityKind {
         EntityKind(

@@ -14,6 +14,8 @@ public struct Vocabulary: Equatable, Sendable {
     public let statuses: [String]
     /// The names of signals.
     public let signals: [String]
+    /// The entities of features that every tag has.
+    public let controls: [Entity]
     /// The states of `G/pairing`.
     public let pairingStates: [String]
     /// Whether the bridge has several radios, and so tags have the sensor Radio.
@@ -32,7 +34,8 @@ public struct Vocabulary: Equatable, Sendable {
     public init(
         gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
         effects: [String], statuses: [String] = [], signals: [String] = [],
-        pairingStates: [String], presenceStates: [String] = [], slidePhases: [String] = [], hasRadios: Bool = false,
+        controls: [Entity] = [], pairingStates: [String], presenceStates: [String] = [], slidePhases: [String] = [],
+        hasRadios: Bool = false,
         hasButtons: Bool = false, isAreaLight: Bool = false
     ) {
         self.hasRadios = hasRadios
@@ -44,6 +47,7 @@ public struct Vocabulary: Equatable, Sendable {
         self.effects = effects
         self.statuses = statuses
         self.signals = signals
+        self.controls = controls
         self.pairingStates = pairingStates
         self.presenceStates = presenceStates
         self.hasButtons = hasButtons
@@ -182,7 +186,7 @@ extension Entity {
                 "led", "LED", .light("led", command: "led/set", effects: words.effects),
                 category: words.isAreaLight ? nil : .config))
         if features.hasGear { entities += hapticEntities }
-        entities += controls(touchModes, words.signals, hasGear: features.hasGear)
+        entities += words.controls + controls(touchModes, words.signals, hasGear: features.hasGear)
         // Where the tag is, roughly.
         if words.hasRadios {
             entities.append(
@@ -260,11 +264,6 @@ extension Entity {
 
     private static func controls(_ touchModes: Choices, _ signals: [String], hasGear: Bool) -> [Entity] {
         var entities: [Entity] = [
-            // A switch and not a button of the class `identify`, which cannot stop it.
-            Entity(
-                "find", "Find",
-                .switch("find", "{{ value | upper }}", command: "find/set", on: "start", off: "stop"),
-                category: .config, icon: "mdi:map-marker-radius"),
             Entity(
                 "notify", "Notify", .notify("notify/set", template: "{{ {'message': value} | tojson }}"),
                 icon: "mdi:message-flash"),

@@ -18,7 +18,7 @@ extension BridgeTopics {
 
     /// The topics with retained messages of a tag, with those of features that may be off.
     public func facts(of tag: String) -> [String] {
-        TagID(tag).map { id in TopicRow.ofTags.filter(\.isFact).map { self.tag(id.text, $0.name) } } ?? []
+        TagID(tag).map { id in TagTopicTable.rows.filter(\.isFact).map { self.tag(id.text, $0.name) } } ?? []
     }
 
     /// Filters for the retained messages of all bridges themselves.

@@ -21,7 +21,7 @@ enum MessageText {
         guard document != .string("") else { return nil }
         if parts.count == 2, parts[1] == "result" { return result(parts[0], document) }
         if parts.count == 2, parts[0] == "response" { return result(parts[1], document) }
-        let rows = if case .tag = owner { TopicRow.ofTags } else { BridgeTopic.table }
+        let rows = if case .tag = owner { TagTopicTable.rows } else { BridgeTopic.table }
         guard let row = rows.first(where: { $0.name == kind }) else {
             return "\(kind): \(document.word ?? document.text)"
         }

@@ -9,8 +9,8 @@ import Terminal
 import Text
 import Time
 
-/// A command line that is one command to tags: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `find`, `notify`,
-/// `config`.
+/// A command line that is one command to tags: `name`, `touch-mode`, `battery`, `connection`, `sleep`, `notify`, `config`,
+/// and those of features.
 struct TagSettingCommand: ClientCommand {
     /// The tags.
     let tags: TagOperand
@@ -68,20 +68,40 @@ struct TagSettingCommand: ClientCommand {
         case "sleep":
             let seconds = payload["timeout_s"]?.integer ?? 0
             return result.sentence(of: id, seconds > 0 ? "sleeps in \(seconds) s" : "sleeps")
-        case "find":
-            let seconds = payload["for_s"]?.integer ?? 60
-            return result.sentence(
-                of: id, payload["find"] == "stop" ? "stopped" : "blinks for \(seconds) s, or until it is touched")
         case "notify": return result.sentence(of: id, "plays \(payload["signal"]?.word ?? "a signal")")
         default: break
         }
-        return result.sentence(of: id, "done")
+        let feature = TagCommandLine.ofFeatures.first { $0.name == command }
+        return result.sentence(of: id, feature?.sentence(payload) ?? "done")
     }
 }
 
 extension TagSettingCommand {
     /// The rows of the command table.
-    static let rows = [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow, findRow, notifyRow, configRow]
+    static let rows =
+        [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow] + TagCommandLine.ofFeatures.map(row)
+        + [notifyRow, configRow]
+
+    /// The row of a feature's command line.
+    private static func row(_ line: TagCommandLine) -> Command<any CommandAction> {
+        let (operand, seconds) = (line.operand, line.seconds)
+        let option = OptionDescription(name: seconds.name, value: "SECONDS", details: [seconds.details])
+        let range = Int(seconds.range.lowerBound)...Int(seconds.range.upperBound)
+        return Command(
+            name: line.name, summary: line.summary, details: line.details, options: [.config, .json, option, .wait],
+            operands: [.required("ID", .tags), .optional(operand.name, .words(operand.words))],
+            values: RowText.ids + [
+                "\(operand.name) is \(operand.words.joined(separator: " or ")) (default: \(operand.standard))."
+            ],
+            json: RowText.resultsJSON, examples: line.examples
+        ) { arguments throws(CommandLineError) in
+            let word = try arguments.optionalOperand(1, operand.name, .choice(of: operand.words)) ?? operand.standard
+            var payload: [String: JSONValue] = [operand.key: .string(word)]
+            let time = try arguments.value(of: option, .wholeSeconds(range))
+            payload[seconds.key] = time.map { .integer($0.components.seconds) }
+            return try action(arguments, line.name, payload: payload)
+        }
+    }
 
     private static let nameRow = Command<any CommandAction>(
         name: "name",
@@ -173,28 +193,6 @@ extension TagSettingCommand {
         name: "--timeout", value: "SECONDS", details: ["When the tag disconnects, at most 86400 (default: 0)."])
     private static let motionOption = OptionDescription(
         name: "--wake-on-motion", value: nil, details: ["The tag returns only after it is moved."])
-
-    private static let findStates = ["start", "stop"]
-
-    private static let findRow = Command<any CommandAction>(
-        name: "find",
-        summary: "let tags blink and vibrate until they are found",
-        details: ["The blinking ends with the next gesture of the tag, with stop, or in time."],
-        options: [.config, .json, forOption, .wait],
-        operands: [.required("ID", .tags), .optional("STATE", .words(findStates))],
-        values: RowText.ids + ["STATE is start or stop (default: start)."],
-        json: RowText.resultsJSON,
-        examples: ["find 003R", "find 003R --for 300", "find 003R stop"]
-    ) { arguments throws(CommandLineError) in
-        let state = try arguments.optionalOperand(1, "STATE", .choice(of: findStates)) ?? "start"
-        var payload: [String: JSONValue] = ["find": .string(state)]
-        let time = try arguments.value(of: forOption, .wholeSeconds(5...300))
-        payload["for_s"] = time.map { .integer($0.components.seconds) }
-        return try action(arguments, "find", payload: payload)
-    }
-
-    private static let forOption = OptionDescription(
-        name: "--for", value: "SECONDS", details: ["How long the tag blinks, 5 to 300 (default: 60)."])
 
     private static let notifyRow = Command<any CommandAction>(
         name: "notify",

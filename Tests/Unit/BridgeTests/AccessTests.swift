@@ -38,8 +38,8 @@ struct AccessTests {
     func bridge() {
         let topics = BridgeTopics(base: "jacquard", instance: "attic")
         let tag = topics.tag(.tag003R)
-        for topic in topics.retained + [topics.advertisement, topics.event, topics.response("scan")] + tag.retained
-            + [
+        for topic in topics.retained + [topics.advertisement, topics.event, topics.response("scan")]
+            + TagTopicTable.retained(tag) + [
                 tag.gesture, tag[.touch], tag.command("led/result"), "jacquard/client/a/response",
                 "homeassistant/device/a/config",
             ]

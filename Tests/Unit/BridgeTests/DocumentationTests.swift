@@ -229,7 +229,7 @@ struct DocumentationTests {
 
     @Test("has a row in the table of topics for each message, and a word for each row")
     func rows() throws {
-        let owners = [("jacquard/tag/003R", TopicRow.ofTags), ("jacquard/bridge/attic", BridgeTopic.table)]
+        let owners = [("jacquard/tag/003R", TagTopicTable.rows), ("jacquard/bridge/attic", BridgeTopic.table)]
         for (prefix, rows) in owners {
             let names = rows.map(\.name)
             #expect(Set(names).count == names.count)

@@ -81,7 +81,7 @@ struct EventHistoryTests {
     @Test("records every topic of a tag, or leaves it out for a reason")
     func topics() {
         let recorded = Set(RecordedEvent.Kind.all.filter(\.isFact).map(\.name))
-        let facts = Set(TopicRow.ofTags.filter(\.isFact).map(\.name))
+        let facts = Set(TagTopicTable.rows.filter(\.isFact).map(\.name))
         #expect(facts.subtracting(recorded) == ["info", "stats", "rssi", "modules", "imu", "imu/sessions", "radios"])
         #expect(recorded.isSubset(of: facts))
         let results = Set(RecordedEvent.Kind.all.map(\.name).filter { $0.hasSuffix("/result") })

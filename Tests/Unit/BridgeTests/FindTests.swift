@@ -1,4 +1,5 @@
 import HomeAssistant
+import JSON
 import JacquardProtocol
 import Testing
 import Time
@@ -225,7 +226,7 @@ struct FindTests {
     func discovery() {
         let scene = Scene.announcing()
         #expect(Self.states(scene.handle(.started)) == ["off"])
-        let record = TagRecord(id: .tag003R, serial: "003R", isFindUsed: true)
+        let record = TagRecord(id: .tag003R, serial: "003R", features: ["find": true])
         #expect(Self.states(Scene(records: [record]).handle(.started)) == ["off"])
     }
 }

@@ -45,9 +45,7 @@ struct FormerTopicsTests {
         let topics = scene.state.topics.tag(.known("0001"))
         // The earlier run may have had features that are off now.
         #expect(
-            cleared(scene.wait(.milliseconds(1))) == topics.retained + [
-                topics[PresenceDocument.topic], topics[FindFact.topic],
-            ])
+            cleared(scene.wait(.milliseconds(1))) == TagTopicTable.all(topics))
         #expect(scene.wait(.seconds(5)) == [])
     }
 

@@ -62,7 +62,7 @@ struct ReloadTests {
         let rest = scene.wait(.milliseconds(1))
         #expect(rest.count == 15)
         let topics = scene.state.topics.tag(.tag003R)
-        #expect(Set(rest).isSuperset(of: topics.retained.map { "\($0) " }))
+        #expect(Set(rest).isSuperset(of: TagTopicTable.retained(topics).map { "\($0) " }))
         #expect(rest.allSatisfy { $0.hasPrefix("jacquard/tag/003R/") && $0.hasSuffix(" ") })
         #expect(scene.state.deadline == nil)
     }

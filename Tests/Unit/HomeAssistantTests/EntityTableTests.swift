@@ -24,7 +24,7 @@ struct EntityTableTests {
             "battery_low": "binary_sensor", "forget": "button",
             "attached": "binary_sensor", "gear": "sensor", "gesture": "event", "led": "light",
             "touch_mode": "select", "connect": "switch", "rssi": "sensor", "firmware": "sensor",
-            "battery_forecast": "sensor", "find": "switch", "notify": "notify", "why_disconnected": "sensor",
+            "battery_forecast": "sensor", "purr": "switch", "notify": "notify", "why_disconnected": "sensor",
             "status": "sensor",
             "last_gesture": "sensor", "signal": "select",
         ]
@@ -256,7 +256,7 @@ struct EntityTableTests {
             "battery": measurement.merging(["device_class": "battery", "unit_of_measurement": "%"]) { $1 },
             "rssi": measurement.merging(["device_class": "signal_strength", "unit_of_measurement": "dBm"]) { $1 },
             "battery_forecast": diagnostic("timestamp"), "firmware": plain, "touch_mode": config, "connect": config,
-            "why_disconnected": plain, "led": config, "find": config, "forget": config,
+            "why_disconnected": plain, "led": config, "purr": config, "forget": config,
             "battery_low": diagnostic("battery"), "status": diagnostic("enum"),
             "last_gesture": ["device_class": "enum"],
             "signal": config,

@@ -8,6 +8,11 @@ extension Vocabulary {
         touchModes: ["gesture", "continuous"],
         effects: ["solid", "breathe", "pulse"], statuses: ["connected", "disconnected_by_user"],
         signals: ["default", "doorbell"],
+        controls: [
+            Entity(
+                "purr", "Purr", .switch("purr", "{{ value | upper }}", command: "purr/set", on: "start", off: "stop"),
+                category: .config)
+        ],
         pairingStates: ["idle", "searching", "found", "pairing", "connecting", "paired", "failed"])
 }
 

@@ -3,7 +3,7 @@ public import JSON
 /// A row of the table of topics.
 ///
 /// The retained topics to clear, the record of events, the subscriptions of the web page and the sentences of `monitor`
-/// follow from the rows. A feature declares its rows in its own folder, and adds them to ``ofTags``.
+/// follow from the rows. A feature declares its rows in its own folder, and adds them to ``TagTopicTable``.
 public struct TopicRow: Sendable {
     /// How the messages of a topic are delivered.
     public enum Kind: Sendable {

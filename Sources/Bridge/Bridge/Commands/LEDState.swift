@@ -13,8 +13,8 @@ struct LightState: Hashable, Sendable {
 
     /// The state before the first command.
     static let initial = LightState(color: .white, brightness: 255, effect: .solid)
-    /// The state of a tag that blinks until it is found.
-    static let finding = LightState(color: .white, brightness: 255, effect: .custom)
+    /// The state of a tag that blinks by a feature.
+    static let blinking = LightState(color: .white, brightness: 255, effect: .custom)
 }
 
 /// A pattern with the name that the sender used, so that the published state has the same name.
@@ -55,7 +55,7 @@ struct LEDState: Sendable {
     private(set) var expected = LightState.initial
     /// The pattern that is playing.
     private var running: LEDPattern?
-    /// Whether the tag blinks until it is found.
+    /// Whether the tag blinks by a feature.
     private(set) var isBlinking = false
     /// When the LED turns off without a command.
     private(set) var offAt: Instant?
@@ -64,7 +64,7 @@ struct LEDState: Sendable {
     var isOn: Bool { running != nil || isBlinking }
 
     /// The published state: while the tag blinks, that of the blinking.
-    var shown: LightState { isBlinking ? .finding : light }
+    var shown: LightState { isBlinking ? .blinking : light }
 
     /// Handles a pattern that the tag plays. Repeating a pattern of the type "toggle" stops it.
     mutating func plays(_ pattern: LEDPattern, _ light: LightState, at now: Instant) {
@@ -75,14 +75,16 @@ struct LEDState: Sendable {
         offAt = now + .milliseconds(pattern.durationMilliseconds)
     }
 
-    /// Handles a tag that blinks until it is found, or until ``blinkingEnds(at:)``. What the LED has played before is
-    /// remembered.
+    /// How long a feature lets the tag blink with one command.
+    static let longestBlinking = Duration.seconds(10)
+
+    /// Handles a tag that blinks by a feature, until ``blinkingEnds(at:)``. What the LED has played before is remembered.
     mutating func blinks() {
         turnOff()
         isBlinking = true
     }
 
-    /// Handles the end of the search without a command to the tag, which blinks for the rest of a round.
+    /// Handles the end of the blinking without a command to the tag, which goes on until then.
     mutating func blinkingEnds(at end: Instant) {
         if isBlinking { offAt = end }
     }

@@ -115,8 +115,10 @@ struct TagRequestOutcome: Sendable {
     var failure: CommandFailure?
     /// Further commands, whose results are ignored.
     var commands: [TagCommand] = []
-    /// A change of the search for the tag.
-    var find: FindChange?
+    /// What the features of the tag are told; see ``FeatureEvent/ordered(_:hasCancelled:)``.
+    var order: (any Sendable)?
+    /// The commands of the tag that it ends before.
+    var cancels: (any TagRequest.Type)?
 }
 
 extension TagRequest {

@@ -14,7 +14,7 @@ struct RecordedEvent: Hashable, Sendable {
 
         /// Those of the table of topics, and the results of commands and reflexes.
         static let all: [Kind] = {
-            let topics = TopicRow.ofTags.filter(\.isRecorded).map { Kind(name: $0.name, isFact: $0.isFact) }
+            let topics = TagTopicTable.rows.filter(\.isRecorded).map { Kind(name: $0.name, isFact: $0.isFact) }
             let results = TagRequestTable.recordedResults + ["reflex/result"]
             return topics + results.map { Kind(name: $0, isFact: false) }
         }()

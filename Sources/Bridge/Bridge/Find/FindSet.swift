@@ -13,8 +13,8 @@ struct FindSet: TagRequest {
     private let duration: Duration?
 
     /// The range of `for_s`.
-    private static let seconds: ClosedRange<UInt32> = 5...300
-    private static let standardSeconds: UInt32 = 60
+    static let seconds: ClosedRange<UInt32> = 5...300
+    static let standardSeconds: UInt32 = 60
     private static let words: [Word<Bool>] = .startAndStop
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
@@ -28,25 +28,26 @@ struct FindSet: TagRequest {
 
     /// The first blinking of the tag: its response is the result.
     var command: TagCommand? {
-        duration.map { .playLEDPattern(.finding(for: min($0, FindTable.round)), on: .tag) }
+        duration.map { .playLEDPattern(.finding(for: min($0, LEDState.longestBlinking)), on: .tag) }
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
         guard let duration, failure?.leavesEffectUnknown == true else { return }
         // The search has not begun: the LED is switched off.
-        tag.lightUnknown((.finding, .finding(for: min(duration, FindTable.round))), at: now)
+        tag.lightUnknown((.blinking, .finding(for: min(duration, LEDState.longestBlinking))), at: now)
         tag.lightUnknown(nil, at: now)
     }
 
     func succeeded(
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
-        TagRequestOutcome(find: duration.map { .start($0) } ?? .stop)
+        guard let duration else { return TagRequestOutcome(order: FindOrder.stop, cancels: Self.self) }
+        return TagRequestOutcome(order: FindOrder.start(duration))
     }
 }
 
-/// The effects of a successful `find/set`.
-enum FindChange: Sendable {
+/// What a successful `find/set` wants of ``Find``.
+enum FindOrder: Sendable {
     case start(Duration)
     case stop
 }

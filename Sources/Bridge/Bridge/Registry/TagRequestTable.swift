@@ -1,12 +1,14 @@
 /// All commands to a tag.
 enum TagRequestTable {
-    /// In the order of error texts.
-    static let rows: [any TagRequest.Type] = [
+    /// By name, which is the order of error texts.
+    static let rows: [any TagRequest.Type] = (own + Features.commands).sorted { $0.name < $1.name }
+
+    /// Those that are no feature's.
+    private static let own: [any TagRequest.Type] = [
         BatteryGet.self,
         ConfigGet.self,
         ConfigSet.self,
         ConnectionSet.self,
-        FindSet.self,
         HapticSet.self,
         MotionGet.self,
         MotionSessionsGet.self,

@@ -127,26 +127,27 @@ extension BridgeState {
         let ids = tags.map(\.entry.id.text)
         homeAssistant.discovery = HomeAssistantDiscovery(configuration, topics: topics)
         let isOn = homeAssistant.discovery != nil
-        var finds = Effects()
-        for position in tags.indices { tags[position].setDiscovered(isOn, &finds) }
+        var facts = Effects()
+        for position in tags.indices { tags.tell(.announced(isOn), position, at: now, &facts) }
         guard isOn else {
             if let old {
                 clearTopicsOfHomeAssistant(at: now)
                 effects.publish(old.documents.withdrawal(ofBridgeAndTags: ids).map(Publication.init))
             }
-            return effects.append(finds)
+            return effects.append(facts)
         }
         homeAssistant.discovery?.setTags(ids)
         if let old { homeAssistant.discovery?.takeOver(from: old, tags: tags.map { DiscoveredTag($0) }) }
         if isBrokerConnected { homeAssistant.discovery?.life.brokerConnected(at: now.instant.sinceBoot) }
         for position in tags.indices where fleet.scopes[tags[position].entry.id] != nil {
             let topics = discoveryTopics(of: tags[position].entry.id)
-            effects.add(.withhold([tags[position].topics[FindFact.topic]] + topics))
+            let facts = tags[position].features.facts(tags[position].topics)
+            effects.add(.withhold(facts.map(\.topic) + topics))
         }
         effects.add(.subscribe(homeAssistant.discovery?.life.filters ?? []))
         effects.publish(pairingFact)
         publishFound(&effects)
-        effects.append(finds)
+        effects.append(facts)
     }
 }
 

@@ -47,7 +47,7 @@ extension BridgeState {
     ) {
         let id = tags[position].entry.id
         react(at: now, &effects) { $0.release(id, of: $1, at: now, &$2) }
-        finds.end(position, of: &tags, isHalting: true, &effects)
+        tags.tell(.removed, position, at: now, &effects)
         tags[position].slideInterrupted(at: now, &effects)
         for command in pendingCommands.removeAll(of: id) { forgotten(command, at: now, &effects) }
         if diagnostics.recorder.recording?.tag == id { diagnostics.recorder.end(.removed, at: now, &effects) }
@@ -144,7 +144,7 @@ extension BridgeState {
 
     /// Clears the topics that are published for Home Assistant only, with those of features that were switched off.
     mutating func clearTopicsOfHomeAssistant(at now: Timestamp) {
-        let left = tags.flatMap { $0.leftTopics + ($0.find.isShown ? [] : [$0.topics[FindFact.topic]]) }
+        let left = tags.flatMap { $0.leftTopics + $0.features.unusedTopics($0.topics) }
         leftovers.departures.append(.features, retainedTopics: topics.ofHomeAssistant + left, at: now.instant)
     }
 
@@ -173,7 +173,7 @@ extension BridgeState {
             let gone = other.tags.filter { tags.position(of: $0.id) == nil && !fleet.peers.isKnown($0.id) }
             messages += withdrawals(ofTags: gone, bridge: name == configuration.instance ? nil : name, under: name)
             let there = BridgeTopics(base: base, instance: name, hasRadios: true)
-            retained += other.tags.map { there.tag($0.id) }.flatMap { $0.retained + $0.ofFeatures } + there.retained
+            retained += other.tags.map { there.tag($0.id) }.flatMap(TagTopicTable.all) + there.retained
         }
         leftovers.departures.append(.formerPlaces, retainedTopics: retained, at: now.instant)
         if !filters.isEmpty { effects.add(.unsubscribe(filters)) }
@@ -187,7 +187,7 @@ extension BridgeState {
         for entry in unknown {
             let topics = topics.tag(entry.id)
             leftovers.departures.append(
-                .tag(entry, nil), retainedTopics: topics.retained + topics.ofFeatures, at: now.instant)
+                .tag(entry, nil), retainedTopics: TagTopicTable.all(topics), at: now.instant)
         }
         for name in findings.instances {
             let retained = BridgeTopics(base: topics.base, instance: name).retained

@@ -71,16 +71,16 @@ extension BridgeState {
         _ effects: inout Effects
     ) {
         guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return }
-        let features = tags[position].features
+        let features = tags[position].shownFeatures
         var consequences = Effects()
         let outcome = request.succeeded(response, on: &tags[position], at: now, &consequences)
         if let failure = outcome.failure { return failed(command, failure, at: now, &effects) }
-        if tags[position].features != features { announce(tag: position, &consequences) }
+        if tags[position].shownFeatures != features { announce(tag: position, &consequences) }
         tags[position].link.commandEnded(at: now.instant)
         finish(command, .success(outcome.data), at: now, &effects)
         effects.append(consequences)
         tags.perform(outcome.commands, on: position, &effects)
-        if let change = outcome.find { findChanged(change, of: position, at: now, &effects) }
+        pass(outcome, of: position, at: now, &effects)
         settle(position, at: now, &effects)
     }
 

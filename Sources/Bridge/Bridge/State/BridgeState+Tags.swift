@@ -17,7 +17,7 @@ extension BridgeState {
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
-        let (problemsBefore, features) = (tags[position].problems, tags[position].features)
+        let (problemsBefore, features) = (tags[position].problems, tags[position].shownFeatures)
         var facts = Effects()
         tags[position].handle(event, at: now, &facts)
         if let incident = TagIncidents.Kind(
@@ -43,7 +43,7 @@ extension BridgeState {
                     by: tag, gearBefore: gearBefore, batteryBefore: batteryBefore, of: $1, at: now, &$2)
             }
             effects.append(facts)
-            if tags[position].features != features { announce(tag: position, &effects) }
+            if tags[position].shownFeatures != features { announce(tag: position, &effects) }
             completeFacts(of: position, &effects)
             settle(position, at: now, &effects)
         case .touchMode(.gesture):
@@ -77,7 +77,7 @@ extension BridgeState {
             let views = tags[position].rareFacts[0].rawViews
             if !views.isEmpty { effects.add(.observeRawData(views, of: tags[position].handle)) }
         }
-        if wasConnected, isChanged, !finds.isEmpty { finds.end(position, of: &tags, isHalting: false, &effects) }
+        if wasConnected, isChanged { tags.tell(.linkEnded, position, at: now, &effects) }
         effects.append(scope.narrowing)
         effects.append(facts)
         if isChanged { listsChanged(at: now, &effects) }
@@ -157,7 +157,7 @@ extension BridgeState {
     /// Disconnects an on-demand tag after a time without commands, and without anything that a command has begun.
     mutating func restIfIdle(_ position: Int, at now: Timestamp, _ effects: inout Effects) {
         let id = tags[position].entry.id
-        let isBusy = pendingCommands.isBusy(with: id) || finds.contains(id) || tags[position].isInUse
+        let isBusy = pendingCommands.isBusy(with: id) || tags[position].isInUse
         if tags[position].link.restIfIdle(isBusy: isBusy, at: now.instant) { settle(position, at: now, &effects) }
     }
 
@@ -190,7 +190,7 @@ extension BridgeState {
     private func topicsOfFormerOwners(at now: Timestamp) -> [String] {
         tags.filter { leftovers.former.reassignedIDs.contains($0.entry.id) }.flatMap { tag in
             let used = Set(Effects.collected { tag.publishAll(at: now, &$0) }.publications.map(\.topic))
-            return (tag.topics.retained + tag.topics.ofFeatures).filter { !used.contains($0) }
+            return TagTopicTable.all(tag.topics).filter { !used.contains($0) }
         }
     }
 
@@ -253,21 +253,22 @@ extension BridgeState {
         }
     }
 
-    /// Performs a successful `find/set`.
-    mutating func findChanged(
-        _ change: FindChange, of position: Int, at now: Timestamp, _ effects: inout Effects
+    /// Passes what a successful command wants on to the features of its tag.
+    mutating func pass(
+        _ outcome: TagRequestOutcome, of position: Int, at now: Timestamp, _ effects: inout Effects
     ) {
-        switch change {
-        case .start(let duration): finds.start(position, of: &tags, for: duration, at: now.instant, &effects)
-        case .stop:
-            let isStarting = failAll(of: position, .cancelledByStop, at: now, &effects) { $0 is FindSet }
-            finds.end(position, of: &tags, isHalting: true, isStarting: isStarting, &effects)
+        guard let order = outcome.order else { return }
+        var hasCancelled = false
+        if let row = outcome.cancels {
+            hasCancelled = failAll(of: position, .cancelledByStop, at: now, &effects) { type(of: $0) == row }
         }
+        tags.tell(.ordered(order, hasCancelled: hasCancelled), position, at: now, &effects)
     }
 
-    /// Ends the blinking of a tag that was touched.
-    mutating func touched(_ tag: TagHandle, _ effects: inout Effects) {
-        if let position = tags.position(of: tag) { finds.end(position, of: &tags, isHalting: true, &effects) }
+    /// Tells the features of a tag that it was touched.
+    mutating func touched(_ tag: TagHandle, at now: Timestamp, _ effects: inout Effects) {
+        guard let position = tags.position(of: tag), tags[position].features.isActive else { return }
+        tags.tell(.gesture, position, at: now, &effects)
         updateDeadline()
     }
 

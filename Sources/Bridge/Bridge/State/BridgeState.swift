@@ -26,8 +26,6 @@ public struct BridgeState: ~Copyable {
     var pendingCommands: PendingCommands
     var intake: CommandIntake
     var reactions: Reactions
-    /// The tags that blink until they are found.
-    var finds = FindTable()
     var work = TagWork()
 
     var fleet: Fleet
@@ -158,7 +156,7 @@ extension BridgeState {
         // The hot path; it updates the deadline itself, because most gestures don't change it.
         if case .tag(let tag, .gesture(let gesture)) = event {
             made(gesture, by: tag, at: now, &effects)
-            if !finds.isEmpty { touched(tag, &effects) }
+            if tags.activeTags > 0 { touched(tag, at: now, &effects) }
             return
         }
         dispatch(event, at: now, &effects)
@@ -248,9 +246,7 @@ extension BridgeState {
             effects.publish(scanFact)
             effects.publish(foundFact)
         }
-        for position in finds.tags.compactMap(tags.position) {
-            tags[position].findChanged(isOn: false, &effects)
-        }
+        for position in tags.indices { tags.tell(.stopping, position, at: now, &effects) }
         for position in tags.indices { tags[position].stop(at: now, &effects) }
         _ = search.pairing.handle(.stopped, at: now)
         effects.publish(pairingFact)
@@ -300,7 +296,7 @@ extension BridgeState {
         beatsDue(at: now, &effects)
         scopesDue(at: now, &effects)
         workDue(at: now, &effects)
-        finds.deadlineReached(&tags, at: now.instant, &effects)
+        for position in due where tags[position].features.isActive { tags.tell(.deadline, position, at: now, &effects) }
     }
 
     mutating func updateDeadline() {
@@ -311,7 +307,6 @@ extension BridgeState {
         var earliest = pendingCommands.deadline
         earliest.lower(to: tags.deadline)
         earliest.lower(to: reactions.deadline)
-        earliest.lower(to: finds.deadline)
         earliest.lower(to: work.deadline)
         earliest.lower(to: fleet.deadline)
         earliest.lower(to: leftovers.deadline)

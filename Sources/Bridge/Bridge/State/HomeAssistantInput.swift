@@ -54,7 +54,7 @@ extension Vocabulary {
                 + (configuration.options.slide.idle == nil ? [] : [TouchModeSet.slideWord]),
             effects: LEDEffect.effects.map(\.word),
             statuses: TagStatus.allCases.map(\.rawValue),
-            signals: configuration.options.signals.namesWithBuiltIn,
+            signals: configuration.options.signals.namesWithBuiltIn, controls: Features.entities,
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
             presenceStates: configuration.options.presence.limit == nil ? [] : Presence.State.allCases.map(\.rawValue),
             slidePhases: configuration.options.slide.idle == nil
@@ -71,6 +71,7 @@ extension Vocabulary {
         gestures: Gesture.words, unknownGesture: GestureName.unknown.rawValue,
         touchModes: TouchMode.allCases.map(\.word) + [TouchModeSet.slideWord], effects: LEDEffect.effects.map(\.word),
         statuses: TagStatus.allCases.map(\.rawValue), signals: BridgeOptions().signals.namesWithBuiltIn,
+        controls: Features.entities,
         pairingStates: PairingProgress.State.allCases.map(\.rawValue),
         presenceStates: Presence.State.allCases.map(\.rawValue),
         slidePhases: SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue), hasRadios: true,
@@ -84,11 +85,11 @@ extension DiscoveredTag {
             id: tag.entry.id.text, topic: tag.topics.tag,
             name: tag.entry.name ?? tag.sighting.name?.nonEmpty ?? "Jacquard \(tag.entry.id)",
             serial: tag.entry.serial, firmware: tag.component?.version?.description,
-            features: tag.features)
+            features: tag.shownFeatures)
     }
 }
 
 extension TagMirror {
     /// The properties that decide which entities the tag has.
-    var features: TagFeatures { TagFeatures(hasGear: lastGear != nil, hasMotion: hasMotion) }
+    var shownFeatures: TagFeatures { TagFeatures(hasGear: lastGear != nil, hasMotion: hasMotion) }
 }

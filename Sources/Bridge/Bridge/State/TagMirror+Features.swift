@@ -61,20 +61,21 @@ extension TagMirror {
 
     /// The facts of features that are used.
     var featureFacts: [Publication] {
-        radiosFact + presenceFacts + findFacts + motionPublications
+        radiosFact + presenceFacts + features.facts(topics) + motionPublications
     }
 
-    /// Whether the gear or the motion sensor sends for a command that has ended: the end of the link would end it.
+    /// Whether a feature, the gear or the motion sensor goes on with a command that has ended: the end of the link would end it.
     var isInUse: Bool {
+        if features.isActive { return true }
         guard let rare = rareFacts.first else { return false }
         return rare.slide?.isOn ?? false || rare.motion.map { $0.stream != nil || $0.download != nil } ?? false
     }
 
     /// The retained topics of the tag that may have a message.
-    var retainedTopics: [String] { topics.retained + featureTopics + leftTopics }
+    var retainedTopics: [String] { TagTopicTable.retained(topics) + featureTopics + leftTopics }
 
     /// The retained topics of features that a reload can switch on and off, and that are on.
-    var featureTopics: [String] { (presenceFacts + findFacts).map(\.topic) }
+    var featureTopics: [String] { (presenceFacts + features.facts(topics)).map(\.topic) }
 
     /// The retained topics of features that were switched off.
     var leftTopics: [String] {
@@ -208,44 +209,9 @@ extension Presence {
     }
 }
 
-// MARK: Finding the tag
+// MARK: The light
 
 extension TagMirror {
-    /// `T/find`; nothing before its first use.
-    var findFacts: [Publication] {
-        find.isShown ? [.fact(topics[FindFact.topic], word: find.isOn ? "on" : "off")] : []
-    }
-
-    /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
-    ///
-    /// - Parameters:
-    ///   - isOn: whether the tag blinks.
-    ///   - end: when it stops by itself; nil if a command halts all patterns.
-    ///   - effects: gets the publications.
-    mutating func findChanged(isOn: Bool, endingAt end: Instant? = nil, _ effects: inout Effects) {
-        if isOn || end == nil { lights[.gear].turnOff() }
-        lightChanged(&effects) { led in
-            switch (isOn, end) {
-            case (true, _): led.blinks()
-            case (false, let end?): led.blinkingEnds(at: end)
-            case (false, nil): led.turnOff()
-            }
-        }
-        guard isOn != find.isOn else { return }
-        find.isOn = isOn
-        if isOn { find.isUsed = true }
-        effects.publish(findFacts)
-    }
-
-    /// Handles the end of the time for which the tag blinks. Another pattern goes on.
-    mutating func findEnded(at now: Instant, _ effects: inout Effects) {
-        if lights.tag.isBlinking { lightChanged(&effects) { $0.turnOff() } }
-        findChanged(isOn: false, endingAt: now, &effects)
-    }
-
-    /// Handles another round of the blinking, which takes the LED from other patterns.
-    mutating func findContinues(_ effects: inout Effects) { lightChanged(&effects) { $0.blinks() } }
-
     /// Changes an LED, and publishes the light unless nothing has changed that is published.
     mutating func lightChanged(
         of target: TagCommand.Target = .tag, _ effects: inout Effects, _ change: (inout LEDState) -> Void
@@ -253,32 +219,6 @@ extension TagMirror {
         let (light, isOn) = (lights.tag.shown, lights.tag.isOn)
         change(&lights[target])
         if lights.tag.isOn != isOn || lights.tag.shown != light { effects.publish(ledFact) }
-    }
-
-    /// Handles a changed setting of Home Assistant discovery.
-    mutating func setDiscovered(_ isDiscovered: Bool, _ effects: inout Effects) {
-        guard find.isDiscovered != isDiscovered else { return }
-        find.isDiscovered = isDiscovered
-        effects.publish(findFacts)
-    }
-
-    /// The commands that let the gear blink and vibrate.
-    func commandsToFindGear(for duration: Duration) -> [TagCommand] {
-        (findableGear.contains(.led) ? [.playLEDPattern(.finding(for: duration), on: .gear)] : [])
-            + (findableGear.contains(.haptic) ? [.playHaptic(.finding(for: duration))] : [])
-    }
-
-    /// The commands that end the blinking; none without a connection.
-    var commandsToEndFinding: [TagCommand] {
-        guard isConnected else { return [] }
-        return [.playLEDPattern(.haltAll, on: .tag)]
-            + (findableGear.contains(.led) ? [.playLEDPattern(.haltAll, on: .gear)] : [])
-            + (findableGear.contains(.haptic) ? [.playHaptic(.stop)] : [])
-    }
-
-    /// The parts of the gear that can be noticed.
-    private var findableGear: Set<Capability> {
-        (gear?.value?.capabilities ?? []).intersection([.led, .haptic])
     }
 }
 

@@ -32,8 +32,8 @@ struct TagMirror: Sendable {
     /// At most one; see ``rare``.
     var rareFacts: [RareFacts] = []
 
-    /// Whether the tag blinks until it is found.
-    var find: FindFact { didSet { memory.isSet = true } }
+    /// See ``TagTable/tell(_:_:at:_:)``.
+    var features: Features
     var memory: TagMemory
 
     /// - Parameters:
@@ -59,7 +59,7 @@ struct TagMirror: Sendable {
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         memory = TagMemory(record: record, address: self.sighting.address)
         lastGear = record?.lastGear
-        find = FindFact(isUsed: record?.isFindUsed ?? false, isDiscovered: context.hasDiscovery)
+        features = Features(stored: record?.features ?? [:], isAnnounced: context.hasDiscovery)
         setUpFeatures(record, context, at: now)
     }
 }
@@ -117,6 +117,7 @@ extension TagMirror {
         deadline.lower(to: statistics.deadline)
         deadline.lower(to: battery.deadline)
         deadline.lower(to: lights.deadline)
+        deadline.lower(to: features.deadline)
         if !rareFacts.isEmpty { deadline.lower(to: rareFacts[0].nextDeadline()) }
         return deadline
     }
@@ -128,8 +129,7 @@ extension TagMirror {
             isHeld: link.intent.isHeld,
             lastGear: lastGear, battery: battery.storedLevel, history: battery.storedHistory,
             presence: presence?.stored ?? (memory.left.contains(.presence) ? memory.record?.presence : nil),
-            isFindUsed: find.isUsed, hasMotion: hasMotion,
-            hasRadios: hasReceptions || memory.left.contains(.radios))
+            hasMotion: hasMotion, hasRadios: hasReceptions || memory.left.contains(.radios), features: features.stored)
     }
 
     /// Whether `T/radios` was published.

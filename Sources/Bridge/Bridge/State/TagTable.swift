@@ -10,6 +10,8 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var positionsByNumber: [Int32?] = []
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
+    /// How many tags have active features.
+    var activeTags = 0
     private var lastHandle = TagHandle.none
     /// The token of the latest command of the bridge's own. ``PendingCommands`` counts from 1.
     private var lastToken: UInt64 = 1 << 63

@@ -207,7 +207,7 @@ extension TagMirror {
     ///   - pattern: what the LED was to play; nil for off.
     ///   - now: the current time.
     mutating func lightUnknown(_ pattern: (state: LightState, pattern: LEDPattern)?, at now: Timestamp) {
-        let offAt = lights.tag.offAt ?? (lights.tag.isOn ? now.instant + FindTable.round : nil)
+        let offAt = lights.tag.offAt ?? (lights.tag.isOn ? now.instant + LEDState.longestBlinking : nil)
         unconfirmed.lightUnknown(pattern, offAt: offAt, at: now.instant)
     }
 
@@ -219,8 +219,7 @@ extension TagMirror {
     /// - Returns: the errands.
     mutating func unconfirmedDue(isBusy: Bool, at now: Timestamp) -> [UnconfirmedFacts.Errand] {
         guard let due = rareFacts.first?.unconfirmed.deadline, due <= now.instant else { return [] }
-        // Its rounds set the LED.
-        if find.isOn { unconfirmed.lightConfirmed() }
+        if features.setsLight { unconfirmed.lightConfirmed() }
         return unconfirmed.takeDue(isConnected: isConnected, isBusy: isBusy, at: now.instant)
     }
 

@@ -1,15 +1,7 @@
 import JSON
 
-/// The topics of tags.
+/// The topics of tags that are no feature's.
 extension TopicRow {
-    /// All rows of tags, in the order in which their messages are cleared and replayed.
-    public static let ofTags: [TopicRow] = [
-        availability, connection, battery, batteryLevel, BatteryForecast.topic, gear, info, touchMode, led, rssi, stats,
-        ModulesDocument.topic, MotionDocument.topic, MotionSessionDocument.topic, RadioDocument.topic,
-        PresenceDocument.topic, FindFact.topic, gesture, touch, SlideDocument.topic, MotionDataDocument.topic,
-        RawDocument.topic,
-    ]
-
     static let availability = TopicRow("availability", .fact, isRecorded: true) { document in
         document == "online" ? "can be reached by commands" : "cannot be reached by commands"
     }
@@ -80,7 +72,8 @@ extension TopicRow {
 /// The topics of one tag.
 public struct TagTopics: Equatable, Sendable {
     private let prefix: String
-    private let hasRadios: Bool
+    /// Whether the bridge has several radios.
+    let hasRadios: Bool
     /// The topic of gestures. It is created once, because each gesture needs it.
     let gesture: String
     /// The topic of the LED, which each command to the LED needs.
@@ -95,14 +88,6 @@ public struct TagTopics: Equatable, Sendable {
 
     /// The topic of a row.
     subscript(row: TopicRow) -> String { prefix + row.name }
-
-    /// The retained topics that every tag of the bridge has.
-    public var retained: [String] {
-        TopicRow.ofTags.facts { $0 == .always || $0 == .severalRadios && hasRadios }.map { prefix + $0 }
-    }
-
-    /// The retained topics of features that a reload can switch on and off.
-    var ofFeatures: [String] { TopicRow.ofTags.facts { $0 == .feature }.map { prefix + $0 } }
 
     /// The tag's topic, `T`: the prefix of its topics without the last slash.
     var tag: String { String(prefix.dropLast()) }

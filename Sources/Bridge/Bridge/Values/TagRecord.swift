@@ -1,3 +1,4 @@
+public import JSON
 public import JacquardProtocol
 
 /// The data of a tag that is kept across restarts.
@@ -68,12 +69,12 @@ public struct TagRecord: Equatable, Sendable {
     public var history: BatteryHistory
     /// Whether the tag was near; nil while that is not configured.
     public var presence: Presence?
-    /// Whether `T/find` was ever published because of a search.
-    public var isFindUsed = false
     /// Whether it has a motion sensor that was used.
     public var hasMotion = false
     /// Whether `T/radios` was published.
     public var hasRadios = false
+    /// What features keep, by their keys; see ``featureKeys``.
+    public var features: [String: JSONValue] = [:]
 
     /// Creates a record.
     public init(
@@ -86,9 +87,9 @@ public struct TagRecord: Equatable, Sendable {
         battery: Battery? = nil,
         history: BatteryHistory = BatteryHistory(),
         presence: Presence? = nil,
-        isFindUsed: Bool = false,
         hasMotion: Bool = false,
-        hasRadios: Bool = false
+        hasRadios: Bool = false,
+        features: [String: JSONValue] = [:]
     ) {
         self.id = id
         self.serial = serial
@@ -99,8 +100,8 @@ public struct TagRecord: Equatable, Sendable {
         self.battery = battery
         self.history = history
         self.presence = presence
-        self.isFindUsed = isFindUsed
         self.hasMotion = hasMotion
         self.hasRadios = hasRadios
+        self.features = features
     }
 }

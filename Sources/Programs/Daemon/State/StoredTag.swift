@@ -80,8 +80,6 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var battery: Battery?
     /// nil while presence is not configured.
     var presence: Presence?
-    /// true after the first search for the tag; otherwise nil.
-    var find: Bool?
     /// true if it has a motion sensor that was used; otherwise nil.
     var motion: Bool?
     /// true if its receptions by several radios were published; otherwise nil.
@@ -91,6 +89,8 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var link: String?
     /// true while gear is attached; otherwise nil. On the link of a killed process, a tag may not report it to the next one.
     var attached: Bool?
+    /// What features keep, by their keys.
+    var features: [String: JSONValue] = [:]
 
     /// Its tag.
     var key: Key { Key(id: id, serial: serial) }
@@ -108,8 +108,27 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, find, motion, radios, link, attached
+        case serial, id, address, name, held, paired, battery, presence, motion, radios, link, attached
         case lastGear = "last_gear"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(serial, forKey: .serial)
+        try fields.encode(id, forKey: .id)
+        try fields.encodeIfPresent(address, forKey: .address)
+        try fields.encodeIfPresent(name, forKey: .name)
+        try fields.encode(held, forKey: .held)
+        try fields.encode(paired, forKey: .paired)
+        try fields.encodeIfPresent(lastGear, forKey: .lastGear)
+        try fields.encodeIfPresent(battery, forKey: .battery)
+        try fields.encodeIfPresent(presence, forKey: .presence)
+        try fields.encodeIfPresent(motion, forKey: .motion)
+        try fields.encodeIfPresent(radios, forKey: .radios)
+        try fields.encodeIfPresent(link, forKey: .link)
+        try fields.encodeIfPresent(attached, forKey: .attached)
+        // Members of the same object.
+        try features.encode(to: encoder)
     }
 }
 
@@ -180,9 +199,10 @@ extension StoredTag {
             name: document["name"]?.string.map { ExactText($0) }, held: held, paired: paired,
             lastGear: document["last_gear"].flatMap { Gear($0) },
             battery: document["battery"].flatMap { Battery($0) },
-            presence: document["presence"].flatMap { Presence($0) }, find: document["find"]?.flag,
+            presence: document["presence"].flatMap { Presence($0) },
             motion: document["motion"]?.flag, radios: document["radios"]?.flag,
-            link: document["link"]?.string, attached: document["attached"]?.flag)
+            link: document["link"]?.string, attached: document["attached"]?.flag,
+            features: Dictionary(TagRecord.featureKeys.compactMap { key in document[key].map { (key, $0) } }) { $1 })
     }
 }
 
@@ -226,8 +246,7 @@ extension StoredTag {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
             },
             presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
-            find: record.isFindUsed ? true : nil, motion: record.hasMotion ? true : nil,
-            radios: record.hasRadios ? true : nil)
+            motion: record.hasMotion ? true : nil, radios: record.hasRadios ? true : nil, features: record.features)
     }
 
     /// The record for the bridge.
@@ -245,8 +264,8 @@ extension StoredTag {
                 TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
             },
             presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
-            isFindUsed: find ?? false,
             hasMotion: motion ?? false,
-            hasRadios: radios ?? false)
+            hasRadios: radios ?? false,
+            features: features)
     }
 }

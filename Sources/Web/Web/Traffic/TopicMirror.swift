@@ -105,7 +105,7 @@ struct TopicMirror {
     /// The subscriptions: everything that a page shows, except the touch streams.
     var filters: [String] {
         let rows =
-            TopicRow.ofTags.filter(\.isOnPage).map { "tag/+/\($0.name)" }
+            TagTopicTable.rows.filter(\.isOnPage).map { "tag/+/\($0.name)" }
             + BridgeTopic.table.filter(\.isOnPage).map { "bridge/+/\($0.name)" }
         return (rows + ["tag/+/+/result", "bridge/+/response/+"]).map { "\(base)/\($0)" }
     }
@@ -147,7 +147,7 @@ struct TopicMirror {
         return (levels[0] == "tag" ? factsOfTags : factsOfBridges).contains(levels[2])
     }
 
-    private static let factsOfTags = facts(TopicRow.ofTags), factsOfBridges = facts(BridgeTopic.table)
+    private static let factsOfTags = facts(TagTopicTable.rows), factsOfBridges = facts(BridgeTopic.table)
 
     private static func facts(_ rows: [TopicRow]) -> Set<Substring> { Set(rows.filter(\.isFact).map { $0.name[...] }) }
 

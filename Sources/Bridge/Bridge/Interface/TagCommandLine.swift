@@ -1,0 +1,43 @@
+public import JSON
+
+/// A command line that is one command to tags, with its words, its manual and the sentence that follows a success.
+public struct TagCommandLine: Sendable {
+    /// A word of the command line that becomes a key of the payload.
+    public struct Operand: Sendable {
+        /// Its name in the manual, such as `STATE`.
+        public let name: String
+        /// The key.
+        public let key: String
+        /// The words that it may be.
+        public let words: [String]
+        /// The word if it is left out.
+        public let standard: String
+    }
+
+    /// An option with seconds that becomes a key of the payload.
+    public struct Seconds: Sendable {
+        /// The option, such as `--for`.
+        public let name: String
+        /// The key.
+        public let key: String
+        /// The seconds that it may be.
+        public let range: ClosedRange<UInt32>
+        /// A sentence for the manual.
+        public let details: String
+    }
+
+    /// The command, which is also the first level of its topic, such as `find`.
+    public let name: String
+    /// What it does, for the list of commands.
+    public let summary: String
+    /// Sentences for the manual.
+    public let details: [String]
+    /// The word after the tags.
+    public let operand: Operand
+    /// The option.
+    public let seconds: Seconds
+    /// Whole command lines without the name of the program.
+    public let examples: [String]
+    /// Returns what a tag does after a success, such as `blinks for 60 s`. It is given the keys of the payload.
+    public let sentence: @Sendable ([String: JSONValue]) -> String
+}
