@@ -185,7 +185,7 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Bridge", "BrokerAccess", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop",
+                "Bridge", "BrokerAccess", "COpenSSL", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop",
                 "HTTPServer", "JSON",
                 "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
             ], path: folder(of: "Web"), exclude: ["Page"], swiftSettings: sourceSettings),

@@ -87,6 +87,9 @@ static const unsigned char log_js[] = {
 static const unsigned char fleet_js[] = {
 #embed "../Web/Page/fleet.js"
 };
+static const unsigned char sessions_js[] = {
+#embed "../Web/Page/sessions.js"
+};
 
 static const struct page_file files[] = {
     {"index.html", index_html, sizeof index_html},
@@ -116,6 +119,7 @@ static const struct page_file files[] = {
     {"days.js", days_js, sizeof days_js},
     {"log.js", log_js, sizeof log_js},
     {"fleet.js", fleet_js, sizeof fleet_js},
+    {"sessions.js", sessions_js, sizeof sessions_js},
     {NULL, NULL, 0},
 };
 

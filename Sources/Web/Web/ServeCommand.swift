@@ -57,6 +57,7 @@ private struct Plan: Sendable {
     let isOtherSocket: Bool
     let tls: (key: String, certificate: String)?
     let keys: OneTimeKeys?
+    let devices: DeviceFile?
     let sink: any LogSink
 
     /// - Throws: a text that says what is wrong and what to do.
@@ -75,6 +76,7 @@ private struct Plan: Sendable {
             throw StartError("XDG_RUNTIME_DIR is not set; name a folder for one-time links: --runtime DIR")
         }
         keys = isLink ? folder.map(OneTimeKeys.init) : nil
+        devices = keys.map { DeviceFile(environment: environment, runtime: $0.folder) }
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         sink =
             isJournal
@@ -107,9 +109,11 @@ private struct Plan: Sendable {
         defer { metrics?.removeFile() }
         let log = Logger("web", to: sink)
         let end = TerminationSignals()
+        var page = page
+        if let devices { page.sessions.restore(devices.read(), token: Secrets.random, at: .now) }
         let service = WebService(
             page, client: MQTTClient(configuration: client, log: log.labelled("mqtt")),
-            keys: keys ?? OneTimeKeys(folder: ""), log: log)
+            keys: keys ?? OneTimeKeys(folder: ""), devices: devices, log: log)
         do {
             try end.listen()
             if let keys, !keys.prepare(address: address) {

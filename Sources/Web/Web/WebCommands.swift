@@ -11,6 +11,10 @@ struct OpenCommand: CommandAction, Hashable {
     var web: String?
     /// The runtime folder; nil: that of the environment.
     var runtime: String?
+    /// The name of the device that the link is for; nil: a browser.
+    var device: String?
+    /// Whether to print the link as a QR code, too.
+    var isQR = false
 
     func run(in context: CommandContext) -> ExitCode {
         let isRoot = geteuid() == 0
@@ -39,9 +43,39 @@ struct OpenCommand: CommandAction, Hashable {
             return fail(
                 .noConnection, "no page is running with the folder \(keys.folder), or this user may not read it")
         }
-        let key = Secrets.random()
+        let key = LinkKey.make(device: device)
         guard keys.store(key) else { return fail(.failed, "cannot write to \(keys.folder)") }
-        OutputChannel.standardOutput.write("\(address)#key=\(key)")
+        let known = isQR ? publicAddress : nil
+        let link = "\(known ?? address)#key=\(LinkKey.encoded(key))"
+        OutputChannel.standardOutput.write(link)
+        guard isQR else { return .done }
+        if known == nil {
+            OutputChannel.standardError.write(
+                "jacquard2mqtt-web: no other device reaches \(address); set trusted_origins to the address of the proxy"
+            )
+        }
+        return printQRCode(link)
+    }
+
+    /// The address of the page for a phone, which reaches no loopback address: that of the proxy in front of it.
+    private var publicAddress: String? {
+        guard case .success(let settings) = WebSettings.load(path: web, isPasswordHash: PasswordHash.isValid) else {
+            return nil
+        }
+        return settings.trustedOrigins.first.map { "\($0)/" }
+    }
+
+    /// Prints a QR code. The link is the input of `qrencode`: its words are visible to all users of the host.
+    private func printQRCode(_ link: String) -> ExitCode {
+        // A shell that finds no qrencode does not read.
+        signal(SIGPIPE, SIG_IGN)
+        guard let program = popen("qrencode -t UTF8 2> /dev/null", "we") else {
+            return fail(.failed, "cannot run qrencode")
+        }
+        fputs(link, program)
+        guard pclose(program) == 0 else {
+            return fail(.failed, "qrencode is needed for QR codes: sudo apt install qrencode")
+        }
         return .done
     }
 

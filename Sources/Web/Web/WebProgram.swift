@@ -20,6 +20,19 @@ public enum WebProgram {
             "/run/jacquard2mqtt-web for root, or a folder in $XDG_RUNTIME_DIR).",
         ])
 
+    static let device = OptionDescription(
+        name: "--device", value: "NAME",
+        details: [
+            "A link for a device, whose session lasts until it is ended on the",
+            "page, or unused for 90 days. NAME has 1 to 32 bytes.",
+        ])
+    static let qr = OptionDescription(
+        name: "--qr", value: nil,
+        details: [
+            "Prints the link as a QR code, too, with the first address of",
+            "trusted_origins. Needs qrencode.",
+        ])
+
     /// The commands of the program.
     public static let table = CommandTable<any CommandAction>(
         program: ProgramDescription(
@@ -63,9 +76,11 @@ public enum WebProgram {
                     "minutes and one login; a new one makes it invalid. If systemd starts the",
                     "page with the first browser, this command starts it.",
                 ],
-                options: [web, runtime], examples: ["open"]
+                options: [web, runtime, device, qr], examples: ["open", "open --device hall", "open --qr"]
             ) { arguments throws(CommandLineError) in
-                OpenCommand(web: try arguments.value(of: web, path), runtime: try arguments.value(of: runtime, path))
+                OpenCommand(
+                    web: try arguments.value(of: web, path), runtime: try arguments.value(of: runtime, path),
+                    device: try arguments.value(of: device, deviceName), isQR: arguments.options[qr.name] != nil)
             },
             Command(
                 name: "check-config", summary: "check the configuration of the page",
@@ -86,4 +101,11 @@ public enum WebProgram {
         ])
 
     private static var path: ScalarRule<String> { .text(bytes: 4095) }
+
+    private static var deviceName: ScalarRule<String> {
+        ScalarRule(allowed: DeviceName.allowed) { text throws(Rejection) in
+            guard DeviceName.isAllowed(text) else { throw Rejection("is no name of a device") }
+            return text
+        }
+    }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 from ports import take_port
 from programs import wait_for
@@ -73,4 +74,66 @@ def ports(run):
         other.stop()
 
 
-CASES = [hidden_end, ports]
+def is_valid(client):
+    return client.request("GET", "/session")[0] == 200
+
+
+def devices(run):
+    """A device stays logged in when the server starts again; the page lists and ends sessions, and says so in theirs."""
+    stage, browser, other, port = run.stage, run.driver.browser(), run.driver.browser(), take_port()
+    page = stage.start_web("", port)
+    try:
+        browser.open(stage.link(page, "--device", "K\u00fcche 1"))
+        browser.wait_for("attic ok")
+        ordinary = Client(port)
+        require(ordinary.use(stage.link(page)) == 200, "no login")
+        wait_for("the session is stored", lambda: "K\u00fcche 1" in open(page.runtime + "/devices.json", encoding="utf-8").read())
+        page.kill()
+        browser.wait_for("does not answer")
+        page.start()
+        browser.wait_for_script("return document.getElementById('alert').hidden && document.title.includes('online')", "no login")
+        require(not is_valid(ordinary), "a browser's session has outlived the server")
+        require(ordinary.use(stage.link(page)) == 200, "no login after the start")
+
+        browser.click_text("Fleet")
+        browser.click_text("Sessions of this page")
+        browser.wait_for("K\u00fcche 1 (this one)")
+        browser.wait_for("a browser")
+        browser.click("button[aria-label='End the session of a browser']")
+        wait_for("the session ends", lambda: not is_valid(ordinary))
+        browser.wait_for_script("return !document.querySelector('main tbody').innerText.includes('a browser')", "the row is gone")
+
+        other.open(stage.link(page))
+        other.wait_for("attic ok")
+        other.click_text("Fleet")
+        other.click_text("Sessions of this page")
+        other.click("button[aria-label='End the session of K\u00fcche 1']")
+        browser.wait_for("You were logged out.")
+        other.click("button[aria-label='End the session of a browser']")
+        other.wait_for("You were logged out.")
+    finally:
+        browser.close()
+        other.close()
+        page.stop()
+
+
+def picture_of_link(run):
+    """`open --qr` prints the link for a phone, with the proxy's address, and its picture; without a proxy it says what is missing."""
+    stage, port = run.stage, take_port()
+    page = stage.start_web("", port)
+    settings = stage.write("proxied.yaml", "port: %d\ntrusted_origins: ['https://page.example']\n" % port)
+    try:
+        for options, address in ([], "http://127.0.0.1:%d/" % port), (["--web", settings], "https://page.example/"):
+            command = [stage.program("jacquard2mqtt-web"), "open", "--qr", "--runtime", page.runtime, *options]
+            result = subprocess.run(command, capture_output=True, text=True, check=True)
+            link, *picture = result.stdout.splitlines()
+            require(link.startswith(address + "#key="), link)
+            require(len(picture) > 15 and "\u2588" in picture[3], result.stdout)
+            require(("trusted_origins" in result.stderr) == (not options), result.stderr)
+        without = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/nowhere"})
+        require(without.returncode == 1 and "sudo apt install qrencode" in without.stderr, without.stderr)
+    finally:
+        page.stop()
+
+
+CASES = [hidden_end, ports, devices, picture_of_link]

@@ -106,10 +106,10 @@ class Stage:
             config = self.write("broker-%d.yaml" % broker, "instance: attic\nmqtt:\n  host: 127.0.0.1\n  port: %d\n" % broker)
         return self.add(Page(self, settings, port or self.web_port, program or self.program("jacquard2mqtt-web"), config))
 
-    def link(self, page):
-        """A one-time link."""
+    def link(self, page, *options):
+        """What `open` prints: a one-time link."""
         return subprocess.run(
-            [self.program("jacquard2mqtt-web"), "open", "--runtime", page.runtime], check=True, capture_output=True,
+            [self.program("jacquard2mqtt-web"), "open", "--runtime", page.runtime, *options], check=True, capture_output=True,
             text=True).stdout.strip()
 
     def gesture(self, tag, name):

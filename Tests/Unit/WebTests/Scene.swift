@@ -86,7 +86,7 @@ struct Scene {
         case .streamHeaders: return "headers of a stream"
         case .checkPassword, .checkKey, .checkReader: return "check"
         case .metrics(let bridge, let format, _): return "\(format) of \(bridge)"
-        case .endSession: return "end"
+        case .sessionsChanged: return "end"
         }
     }
 }

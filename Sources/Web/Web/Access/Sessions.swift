@@ -1,62 +1,140 @@
+import COpenSSL
 import HTTPServer
+import JSON
 import Time
 
 /// A session of a browser.
 struct Session: Hashable, Sendable {
+    /// What its owner ends it by: a part of the hash of its secret, which does not reveal it.
+    let id: String
     /// The user's name; empty without users.
     let user: String
     /// Whose share of the sessions and streams it belongs to: the user's name, or with ingress that of Home Assistant's user.
     let owner: String
     let role: Role
+    /// The name of the device that it was made for; nil for a session of a browser, which ends by itself.
+    let device: String?
     /// The token that each `POST` must contain.
     let token: String
-    let expires: Instant
+    /// When it began, and when it was last used and shown, in milliseconds since 1970-01-01T00:00:00Z.
+    let began: Int64
+    fileprivate(set) var used: Int64
+    fileprivate(set) var expires: Instant
+    /// When it ends in any case; nil for a device.
+    fileprivate let end: Instant?
     /// The moment until which the session's publications are paid for, see ``Sessions/publish(_:at:)``.
     fileprivate var paidUntil: Instant
+
+    /// How long it lasts without being used.
+    fileprivate var patience: Duration { device == nil ? Sessions.lifetime : Sessions.deviceLifetime }
 }
 
-/// The sessions in memory, by the secret in the cookie.
+/// The session of a device, as it is kept across restarts.
+struct StoredDevice: Hashable, Sendable {
+    /// The name of the device.
+    let name: String
+    /// The hash of the secret in its cookie, in hexadecimal digits.
+    let hash: String
+    /// As ``Session/began`` and ``Session/used``.
+    let began: Int64
+    let used: Int64
+}
+
+/// The sessions, by the hash of the secret in the cookie.
 struct Sessions {
-    /// How long a session lasts.
+    /// How long a session lasts without being used and shown.
     static let lifetime = Duration.seconds(12 * 3600)
+    /// How long it lasts at most.
+    static let longest = Duration.seconds(30 * 86_400)
+    /// How long the session of a device lasts without being used and shown.
+    static let deviceLifetime = Duration.seconds(90 * 86_400)
     /// The most sessions.
     static let mostSessions = 256
     /// How many messages a session may publish in a second, and at once.
     static let messagesPerSecond = 20
+    /// How much later than before a device was used for that to be stored.
+    private static let storedAccuracy: Int64 = 3_600_000
 
     private var sessions: [String: Session] = [:]
     private var shares = FairShares<String, String>(total: Self.mostSessions)
+    /// What ``takeChangedDevices()`` has returned last.
+    private var stored: [StoredDevice] = []
 
     /// The number of sessions.
     var count: Int { sessions.count }
 
-    /// Begins a session; `secret` is the random value of its cookie, `token` the one that each `POST` must contain.
+    /// All sessions, the oldest first.
+    var all: [Session] { sessions.values.sorted { ($0.began, $0.id) < ($1.began, $1.id) } }
+
+    /// Begins a session; `secret` is the random value of its cookie, `token` the one that each `POST` must contain. An earlier session of
+    /// the same device ends.
     mutating func begin(
-        _ user: String, of owner: String? = nil, _ role: Role, secret: String, token: String, at now: Instant
+        _ user: String, of owner: String? = nil, _ role: Role, device: String? = nil, secret: String, token: String,
+        at now: PageServer.Moment
     ) -> Session {
+        if let device { end { $0.device == device } }
         let session = Session(
-            user: user, owner: owner ?? user, role: role, token: token, expires: now + Self.lifetime, paidUntil: now)
-        if sessions.count >= Self.mostSessions {
-            for expired in sessions.filter({ $0.value.expires <= now }).keys { end(expired) }
-        }
-        sessions[secret] = session
-        if let lost = shares.add(secret, of: session.owner) { sessions[lost] = nil }
+            id: Self.id(secret), user: user, owner: device.map(Self.owner(ofDevice:)) ?? owner ?? user, role: role,
+            device: device,
+            token: token, began: now.unixMilliseconds, used: now.unixMilliseconds,
+            expires: now.instant + (device == nil ? Self.lifetime : Self.deviceLifetime),
+            end: device == nil ? now.instant + Self.longest : nil, paidUntil: now.instant)
+        if sessions.count >= Self.mostSessions { end { $0.expires <= now.instant } }
+        add(session, Self.hash(secret))
         return session
     }
 
+    private mutating func add(_ session: Session, _ hash: String) {
+        sessions[hash] = session
+        if let lost = shares.add(hash, of: session.owner) { sessions[lost] = nil }
+    }
+
+    /// A device has a share of its own, so that no browser takes its session.
+    private static func owner(ofDevice name: String) -> String { "device \(name)" }
+
     /// Returns the session of a cookie, or nil if there is none or it has expired.
     mutating func session(_ secret: String?, at now: Instant) -> Session? {
-        guard let secret, let session = sessions[secret] else { return nil }
+        guard let secret else { return nil }
+        let hash = Self.hash(secret)
+        guard let session = sessions[hash] else { return nil }
         guard session.expires > now else {
-            end(secret)
+            end(hash: hash)
             return nil
         }
         return session
     }
 
+    /// Prolongs a session, which is used and shown.
+    ///
+    /// - Returns: how long it lasts from now.
+    mutating func prolong(_ secret: String, at now: PageServer.Moment) -> Duration {
+        let hash = Self.hash(secret)
+        guard var session = sessions[hash] else { return .zero }
+        session.used = now.unixMilliseconds
+        session.expires = now.instant + session.patience
+        if let end = session.end { session.expires = min(session.expires, end) }
+        sessions[hash] = session
+        return session.expires - now.instant
+    }
+
     /// Ends a session.
-    mutating func end(_ secret: String) {
-        if let session = sessions.removeValue(forKey: secret) { shares.remove(secret, of: session.owner) }
+    mutating func end(_ secret: String) { end(hash: Self.hash(secret)) }
+
+    /// Ends the session with an id.
+    ///
+    /// - Returns: whether there was one.
+    mutating func end(id: String) -> Bool {
+        let count = sessions.count
+        end { $0.id == id }
+        return sessions.count < count
+    }
+
+    private mutating func end(where isMeant: (Session) -> Bool) {
+        for hash in sessions.filter({ isMeant($0.value) }).keys { end(hash: hash) }
+    }
+
+    private mutating func end(hash: String) {
+        if let session = sessions.removeValue(forKey: hash) { shares.remove(hash, of: session.owner) }
     }
 
     /// Counts a message of a session.
@@ -65,12 +143,64 @@ struct Sessions {
     ///
     /// - Returns: whether the message may be published.
     mutating func publish(_ secret: String, at now: Instant) -> Bool {
-        guard let session = sessions[secret] else { return false }
+        let hash = Self.hash(secret)
+        guard let session = sessions[hash] else { return false }
         let price = Duration.seconds(1) / Self.messagesPerSecond
         let paid = max(session.paidUntil, now) + price
         guard paid <= now + .seconds(1) else { return false }
-        sessions[secret]?.paidUntil = paid
+        sessions[hash]?.paidUntil = paid
         return true
+    }
+
+    /// The hash of a secret of 256 random bits, which nobody can guess from it.
+    private static func hash(_ secret: String) -> String {
+        let bytes = Array(secret.utf8)
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        _ = SHA256(bytes, bytes.count, &digest)
+        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func id(_ secret: String) -> String { String(hash(secret).prefix(16)) }
+}
+
+// MARK: Devices
+
+extension Sessions {
+    /// Goes on with the sessions of devices of an earlier run; `token` makes the token of each.
+    mutating func restore(_ devices: [StoredDevice], token: () -> String, at now: PageServer.Moment) {
+        for device in devices where count < Self.mostSessions {
+            // The clock may have been set back since.
+            let unused = Duration.milliseconds(max(0, now.unixMilliseconds - device.used))
+            guard unused < Self.deviceLifetime else { continue }
+            add(
+                Session(
+                    id: String(device.hash.prefix(16)), user: "", owner: Self.owner(ofDevice: device.name),
+                    role: .admin,
+                    device: device.name, token: token(), began: device.began, used: device.used,
+                    expires: now.instant + (Self.deviceLifetime - unused), end: nil, paidUntil: now.instant),
+                device.hash)
+        }
+        stored = self.devices
+    }
+
+    /// The sessions of devices.
+    private var devices: [StoredDevice] {
+        sessions.compactMap { hash, session in
+            session.device.map { StoredDevice(name: $0, hash: hash, began: session.began, used: session.used) }
+        }.sorted { $0.name < $1.name }
+    }
+
+    /// Returns the sessions of devices if they are to be stored: another one, one less, or one that was used an hour later.
+    mutating func takeChangedDevices() -> [StoredDevice]? {
+        let devices = devices
+        let isSame =
+            devices.count == stored.count
+            && zip(devices, stored).allSatisfy { new, old in
+                new.hash == old.hash && new.used - old.used < Self.storedAccuracy
+            }
+        guard !isSame else { return nil }
+        stored = devices
+        return devices
     }
 }
 

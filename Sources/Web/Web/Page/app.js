@@ -11,6 +11,7 @@ import {examinePage, whyPage} from "./why.js";
 import {eventsPage} from "./events.js";
 import {logPage} from "./log.js";
 import {fleetPage} from "./fleet.js";
+import {sessionsPage} from "./sessions.js";
 
 const model = new Model();
 const connection = new Connection(model);
@@ -28,6 +29,7 @@ const others = [
   {name: "tag", title: "Tag", open: tagPage, parent: "tags"},
   {name: "why", title: "Why offline?", open: whyPage, parent: "tags"},
   {name: "examine", title: "Bridge", open: examinePage, parent: "fleet", notRole: "automation"},
+  {name: "sessions", title: "Sessions", open: sessionsPage, role: "admin", below: "fleet"},
 ];
 
 let shown = null;
@@ -65,7 +67,7 @@ function decode(text) {
 }
 
 function drawPages() {
-  const current = shown?.page.parent ?? shown?.page.name;
+  const current = shown?.page.below ?? shown?.page.parent ?? shown?.page.name;
   const nav = document.getElementById("pages");
   replace(nav, `${connection.session?.role} ${current}`, () => pages.filter(allowed).map(page =>
     make("a", {href: `#${page.name}`, "aria-current": page.name === current ? "page" : null}, page.title)));
@@ -171,6 +173,11 @@ function drawNotices(notices) {
 
 // MARK: Login
 
+// Whether this tab has had a session since the last login was asked for.
+let hadSession = false;
+// How often a page that is shown prolongs its session, in milliseconds.
+const prolongInterval = 600000;
+
 // Ends the session in this tab, and removes everything that belongs to it.
 function endSession() {
   connection.forget();
@@ -189,16 +196,19 @@ function endSession() {
 }
 
 function showLogin(answer) {
+  const wasLoggedIn = hadSession;
   endSession();
+  hadSession = false;
   document.title = "Log in \u2013 jacquard";
-  if (answer.login === "password") return showPasswordForm(answer.text);
+  const news = wasLoggedIn ? [make("p", {class: "quiet", role: "status"}, "You were logged out.")] : [];
+  if (answer.login === "password") return showPasswordForm(news);
   const text = answer.login === "failed" ? answer.text : "This page needs a one-time link.";
-  main.replaceChildren(make("h1", {}, "Log in"), make("p", {}, text),
+  main.replaceChildren(make("h1", {}, "Log in"), ...news, make("p", {}, text),
     make("p", {}, "Run this command on the page's host and open the link that it prints:"),
     make("p", {}, make("code", {}, "jacquard2mqtt-web open")));
 }
 
-function showPasswordForm() {
+function showPasswordForm(news) {
   const name = make("input", {name: "user", autocomplete: "username", required: true});
   const password = make("input", {name: "password", type: "password", autocomplete: "current-password", required: true});
   const result = resultLine();
@@ -212,13 +222,14 @@ function showPasswordForm() {
     if (answer.login) return result.show({ok: false, text: answer.text});
     begin();
   });
-  main.replaceChildren(make("h1", {}, "Log in"), form);
+  main.replaceChildren(make("h1", {}, "Log in"), ...news, form);
   name.focus();
 }
 
 function begin() {
   const {user, role} = connection.session;
   const name = user ? `${user} (${role})` : "";
+  hadSession = true;
   const out = button("Log out", async () => { await connection.logout(); showLogin({login: user ? "password" : "link"}); });
   document.getElementById("user").replaceChildren(name, ...(user ? [out] : []));
   shown?.close?.();
@@ -245,12 +256,18 @@ connection.onSessionLost = () => { if (connection.session) { endSession(); retry
 window.addEventListener("hashchange", () => (location.hash.startsWith("#key=") ? start() : show()));
 document.getElementById("skip").addEventListener("click", event => { event.preventDefault(); main.focus(); });
 // Ages such as "20 s ago".
-setInterval(() => { if (connection.session) { model.isNextSecond = true; schedule(); } }, 1000);
+setInterval(() => {
+  if (!connection.session) return;
+  model.isNextSecond = true;
+  schedule();
+  connection.prolong(prolongInterval);
+}, 1000);
 document.addEventListener("visibilitychange", () => {
   connection.report();
   isScheduled = false;
   model.isNextSecond = true;
   schedule();
+  connection.prolong(prolongInterval);
 });
 window.addEventListener("pagehide", () => connection.leave());
 window.addEventListener("pageshow", event => { if (event.persisted) connection.report(); });

@@ -18,6 +18,8 @@ export class Connection {
     // Sends a message to the hub; null before the first session.
     this.tell = null;
     this.touch = null;
+    // When the session was last prolonged.
+    this.prolonged = 0;
     this.waiting = new Map();
     this.early = new Map();
     this.onChange = () => {};
@@ -42,6 +44,7 @@ export class Connection {
 
   begin(session, isNew = false) {
     this.session = session;
+    this.prolonged = Date.now();
     this.model.base = session.base;
     if (!this.tell) this.join();
     if (isNew) this.tell({renew: true});
@@ -61,9 +64,44 @@ export class Connection {
   }
 
   async logout() {
-    await answered("logout", post({}, this.headers()));
+    await this.posted("logout", {});
     this.forget();
     this.tell({ended: true});
+  }
+
+  // Tells the server that the page is shown, which prolongs the session; at most once in an interval.
+  prolong(interval) {
+    if (!this.session || document.hidden || Date.now() - this.prolonged < interval) return;
+    this.prolonged = Date.now();
+    answered("session", {}).then(({response}) => { if (response.status === 401) this.onSessionLost(); }, () => {});
+  }
+
+  // The sessions of all browsers and devices.
+  async sessions() {
+    try {
+      const {response, body} = await answered("sessions", {});
+      return response.ok ? {ok: true, data: body.sessions} : this.refused(response, body);
+    } catch { return {ok: false, text: "error: the page's server does not answer"}; }
+  }
+
+  async endSession(id) {
+    try {
+      const {response, body} = await this.posted("sessions", {end: id});
+      return response.ok ? {ok: true, isDone: true, text: "ended"} : this.refused(response, body);
+    } catch { return {ok: false, text: "error: the page's server does not answer"}; }
+  }
+
+  async posted(address, document) {
+    const answer = await answered(address, post(document, this.headers()));
+    if (answer.body.error?.code !== "wrong_token") return answer;
+    // Another page of this browser has logged in, or the server has started again.
+    await this.renewed();
+    return answered(address, post(document, this.headers()));
+  }
+
+  refused(response, body) {
+    if (response.status === 401) this.onSessionLost();
+    return {ok: false, text: `error: ${body.error?.text ?? response.status}`};
   }
 
   headers() { return {"X-Token": this.session?.token ?? ""}; }
@@ -198,22 +236,14 @@ export class Connection {
     const command = {topic: `${this.model.base}/${topic}`, payload};
     let response, body;
     try {
-      ({response, body} = await answered("publish", post(command, this.headers())));
-      if (body.error?.code === "wrong_token") {
-        // Another page of this browser has logged in.
-        await this.renewed();
-        ({response, body} = await answered("publish", post(command, this.headers())));
-      }
+      ({response, body} = await this.posted("publish", command));
     } catch (error) {
       const text = error.name === "TimeoutError"
         ? `error: the page's server has not answered within ${longestAnswer / 1000} s; it is not known whether it has the command`
         : "error: not sent, the page's server does not answer";
       return {ok: false, text};
     }
-    if (!response.ok) {
-      if (response.status === 401) this.onSessionLost();
-      return {ok: false, text: `error: ${body.error?.text ?? response.status}`};
-    }
+    if (!response.ok) return this.refused(response, body);
     sent?.();
     const result = new Promise(resolve => this.waiting.set(body.id, {resolve, accepted, begin}));
     const timer = setTimeout(() => this.waiting.get(body.id).resolve(

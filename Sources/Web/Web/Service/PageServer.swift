@@ -42,8 +42,8 @@ struct PageServer {
         case streamHeaders
         /// Publish a message, then send the response.
         case publish(topic: String, payload: [UInt8], HTTPResponse)
-        /// End the streams of the session, then send the response.
-        case endSession(secret: String, HTTPResponse)
+        /// End the streams without a session, store the sessions of devices, then send the response.
+        case sessionsChanged(HTTPResponse)
 
         /// Whether the response says that there were too many wrong passwords or keys.
         var isLocked: Bool {
@@ -58,6 +58,8 @@ struct PageServer {
         let address: String
         /// The name of the session's cookie.
         let cookie: String
+        /// The device that a one-time link is for; nil for a browser.
+        var device: String?
         /// Whether there is such a user. The password is checked in any case, so that the duration does not reveal it.
         let isKnown: Bool
     }
@@ -136,7 +138,7 @@ struct PageServer {
             return metrics(request, at: now)
         case (_, Self.metricsPath) where hasMetrics: return .respond(.methodNotAllowed("GET, HEAD"))
         case ("GET", _), ("HEAD", _): return get(request, at: now)
-        case ("POST", "/login"), ("POST", "/logout"), ("POST", "/publish"): break
+        case ("POST", "/login"), ("POST", "/logout"), ("POST", "/publish"), ("POST", "/sessions"): break
         case ("POST", _): return .respond(.error(404, "not_found", "There is no such page."))
         default: return .respond(.methodNotAllowed("GET, HEAD, POST"))
         }
@@ -159,8 +161,10 @@ struct PageServer {
             sessions.end(secret)
             var response = HTTPResponse.json(200, [:])
             response.headers.append(("Set-Cookie", cookie(cookieName(of: request), "", lifetime: 0)))
-            return .endSession(secret: secret, response)
+            return .sessionsChanged(response)
         }
+        _ = sessions.prolong(secret, at: now)
+        if request.path == "/sessions" { return endSession(request, session) }
         return publish(request, secret, session, at: now)
     }
 
@@ -178,7 +182,7 @@ struct PageServer {
         if let file = PageFiles.response(for: request.path, known: request.headers["if-none-match"]) {
             return .respond(file)
         }
-        guard ["/session", "/events", "/history"].contains(request.path) else {
+        guard ["/session", "/sessions", "/events", "/history"].contains(request.path) else {
             return .respond(.error(404, "not_found", "There is no such page."))
         }
         let secret = secret(of: request)
@@ -186,7 +190,14 @@ struct PageServer {
             return .respond(request.path == "/session" ? withoutSession : Self.noSession)
         }
         switch request.path {
-        case "/session": return .respond(.json(200, description(of: session)))
+        // A page that is shown asks again and again. Streams do not count: hidden pages have some, too.
+        case "/session":
+            return .respond(
+                described(session, secret, cookie: cookieName(of: request), for: sessions.prolong(secret, at: now)))
+        case "/sessions":
+            guard session.role == .admin else { return .respond(Self.notAdmin) }
+            return .respond(
+                .json(200, ["sessions": .array(sessions.all.map { entry($0, isOwn: $0.id == session.id) })]))
         case "/history":
             guard let tag = request.query["tag"], TopicPattern.isID(tag) else {
                 return .respond(.error(400, "invalid_argument", "tag must be a tag's id."))
@@ -223,6 +234,7 @@ struct PageServer {
             "user": .string(session.user), "role": .string(session.role.rawValue), "token": .string(session.token),
             "base": .string(mirror.base), "version": .string(version),
             "writable": .array(session.role.writable.map(JSONValue.string)),
+            "has_links": .bool(rules.authentication == .link),
         ]
     }
 
@@ -251,9 +263,10 @@ struct PageServer {
                 return .respond(.error(400, "invalid_argument", "Open the link of \"jacquard2mqtt-web open\"."))
             }
             // Wrong keys never lock: a right one cannot be guessed.
-            let cookie = cookieName(of: request)
             return .checkKey(
-                Login(user: "", role: .admin, address: address, cookie: cookie, isKnown: true), key: key)
+                Login(
+                    user: "", role: .admin, address: address, cookie: cookieName(of: request),
+                    device: LinkKey.device(of: key), isKnown: true), key: key)
         }
     }
 
@@ -287,7 +300,8 @@ struct PageServer {
                 ? wrongKey(login, at: now) : .error(401, "wrong_login", "The name or the password is wrong.")
         }
         succeeded(login)
-        return begin(user: login.user, login.role, cookie: login.cookie, random: random, at: now)
+        return begin(
+            user: login.user, login.role, device: login.device, cookie: login.cookie, random: random, at: now)
     }
 
     /// The response to a wrong key. They are counted, so that those of a loop are not logged.
@@ -298,12 +312,20 @@ struct PageServer {
     }
 
     private mutating func begin(
-        user: String, of owner: String? = nil, _ role: Role, cookie name: String, random: () -> String, at now: Moment
+        user: String, of owner: String? = nil, _ role: Role, device: String? = nil, cookie name: String,
+        random: () -> String, at now: Moment
     ) -> HTTPResponse {
         let secret = random()
-        let session = sessions.begin(user, of: owner, role, secret: secret, token: random(), at: now.instant)
+        let session = sessions.begin(user, of: owner, role, device: device, secret: secret, token: random(), at: now)
+        return described(session, secret, cookie: name, for: session.expires - now.instant)
+    }
+
+    /// The description of a session, with its cookie.
+    private func described(
+        _ session: Session, _ secret: String, cookie name: String, for lifetime: Duration
+    ) -> HTTPResponse {
         var response = HTTPResponse.json(200, description(of: session))
-        response.headers.append(("Set-Cookie", cookie(name, secret, lifetime: Sessions.lifetime.components.seconds)))
+        response.headers.append(("Set-Cookie", cookie(name, secret, lifetime: lifetime.components.seconds)))
         return response
     }
 
@@ -334,6 +356,32 @@ struct PageServer {
             429, "locked", "Too many wrong passwords. Try again in \(counted(Int(seconds), "second")).")
         response.headers.append(("Retry-After", "\(seconds)"))
         return response
+    }
+
+    // MARK: Sessions
+
+    private static let notAdmin = HTTPResponse.error(
+        403, "not_permitted", "Only the role admin may see and end sessions.")
+
+    /// A session in the list of sessions.
+    private func entry(_ session: Session, isOwn: Bool) -> JSONValue {
+        [
+            "id": .string(session.id), "user": .string(session.user), "role": .string(session.role.rawValue),
+            "device": session.device.map(JSONValue.string) ?? .null, "began_ms": .integer(session.began),
+            "used_ms": .integer(session.used), "is_own": .bool(isOwn),
+        ]
+    }
+
+    /// Ends a session by its id: `{"end":"..."}`.
+    private mutating func endSession(_ request: HTTPRequest, _ own: Session) -> Action {
+        guard own.role == .admin else { return .respond(Self.notAdmin) }
+        guard case .object(let members)? = JSONValue(parsing: request.body), members.count == 1,
+            let id = members["end"]?.string
+        else { return .respond(.error(400, "invalid_argument", "The body must be {\"end\":\"ID\"}.")) }
+        guard sessions.end(id: id) else {
+            return .respond(.error(404, "unknown_session", "There is no such session. It may have ended."))
+        }
+        return .sessionsChanged(.json(200, [:]))
     }
 
     // MARK: Publishing

@@ -15,6 +15,7 @@ final class WebService {
     var page: PageServer
     private let client: MQTTClient
     private let keys: OneTimeKeys
+    private let devices: DeviceFile?
     private let log: Logger
     private let isFramed: Bool
     private var server: HTTPServer?
@@ -61,10 +62,11 @@ final class WebService {
         let next: @LoopActor (Bool) -> PageServer.Action
     }
 
-    init(_ page: PageServer, client: MQTTClient, keys: OneTimeKeys, log: Logger) {
+    init(_ page: PageServer, client: MQTTClient, keys: OneTimeKeys, devices: DeviceFile?, log: Logger) {
         self.page = page
         self.client = client
         self.keys = keys
+        self.devices = devices
         self.log = log
         isFramed = page.rules.authentication == .ingress
         client.onEvent = { [unowned self] in handle($0) }
@@ -115,6 +117,16 @@ final class WebService {
 
     private func handle(_ request: HTTPRequest, _ reply: HTTPReply) {
         perform(page.handle(request, at: .now, random: Secrets.random), reply)
+        storeDevices()
+    }
+
+    /// Stores the sessions of devices if they have changed.
+    private func storeDevices() {
+        guard let devices, let changed = page.sessions.takeChangedDevices() else { return }
+        EventLoop.shared.begin { [log] in
+            let isWritten = await HelperThread.shared.run(.devices) { devices.write(changed) }
+            if !isWritten { log.warning("cannot store the sessions of devices", [(.path, devices.folder)]) }
+        }
     }
 
     private func perform(_ action: PageServer.Action, _ reply: HTTPReply) {
@@ -132,8 +144,10 @@ final class WebService {
         case .stream(let subscription): begin(subscription, reply)
         case .streamHeaders: reply.sendStreamHeaders(streamHeaders)
         case .publish(let topic, let payload, let response): publish(topic, payload, response, reply)
-        case .endSession(let secret, let response):
-            for browser in browsers.values where browser.subscription.secret == secret { browser.stream.end() }
+        case .sessionsChanged(let response):
+            for browser in browsers.values where !page.isValid(browser.subscription.secret, at: .now) {
+                browser.stream.end()
+            }
             send(response, reply)
         }
     }
@@ -190,7 +204,8 @@ final class WebService {
     }
 
     private func loggedIn(_ login: PageServer.Login, _ isRight: Bool) -> PageServer.Action {
-        .respond(page.loginChecked(login, isRight, random: Secrets.random, at: .now))
+        defer { storeDevices() }
+        return .respond(page.loginChecked(login, isRight, random: Secrets.random, at: .now))
     }
 
     private func publish(_ topic: String, _ payload: [UInt8], _ response: HTTPResponse, _ reply: HTTPReply) {
@@ -388,6 +403,7 @@ extension HelperThread.Concern {
     fileprivate static let password = HelperThread.Concern("password")
     /// Apart from passwords, so that wrong ones do not delay it.
     fileprivate static let key = HelperThread.Concern("key")
+    fileprivate static let devices = HelperThread.Concern("devices")
 }
 
 extension PageServer.Moment {
