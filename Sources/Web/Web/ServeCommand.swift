@@ -57,7 +57,7 @@ private struct Plan: Sendable {
     let isOtherSocket: Bool
     let tls: (key: String, certificate: String)?
     let keys: OneTimeKeys?
-    let devices: DeviceFile?
+    let state: StateFiles?
     let sink: any LogSink
 
     /// - Throws: a text that says what is wrong and what to do.
@@ -76,7 +76,7 @@ private struct Plan: Sendable {
             throw StartError("XDG_RUNTIME_DIR is not set; name a folder for one-time links: --runtime DIR")
         }
         keys = isLink ? folder.map(OneTimeKeys.init) : nil
-        devices = keys.map { DeviceFile(environment: environment, runtime: $0.folder) }
+        state = StateFiles(environment: environment, runtime: keys?.folder)
         let isJournal = JournalSink.isBehindStandardError(environment["JOURNAL_STREAM"])
         sink =
             isJournal
@@ -110,10 +110,13 @@ private struct Plan: Sendable {
         let log = Logger("web", to: sink)
         let end = TerminationSignals()
         var page = page
-        if let devices { page.sessions.restore(devices.read(), token: Secrets.random, at: .now) }
+        if let state {
+            page.history = state.readHistory()
+            if keys != nil { page.sessions.restore(state.readDevices(), token: Secrets.random, at: .now) }
+        }
         let service = WebService(
             page, client: MQTTClient(configuration: client, log: log.labelled("mqtt")),
-            keys: keys ?? OneTimeKeys(folder: ""), devices: devices, log: log)
+            keys: keys ?? OneTimeKeys(folder: ""), state: state, log: log)
         do {
             try end.listen()
             if let keys, !keys.prepare(address: address) {

@@ -276,7 +276,7 @@ def tag_page(run):
             page.width(width, 800)
             result = scene(run, TAG, "tag", 9, "0001")
             require(isinstance(result, dict), "tag.js: %s" % result)
-            order = ["Left sleeve 0001", "connected", "brush in", "Today", "Last 24 hours", "Try it", "LED", "Haptic", "Find", "Touch", "Use it", "Gestures", "Facts", "Name", "Connection"]
+            order = ["Left sleeve 0001", "connected", "brush in", "Today", "Charts", "Try it", "LED", "Haptic", "Find", "Touch", "Use it", "Gestures", "Facts", "Name", "Connection"]
             expect([part for part in result["order"] if part], order if width == 1280 else [part for part in order if part not in ("LED", "Haptic", "Find", "Touch")], "the order")
             require(result["today"].startswith("Connected for "), "today: %s" % result)
             require(result["isOpen"] == (width == 1280) and not result["fields"] and result["swatches"] == 6, "trying it: %s" % result)

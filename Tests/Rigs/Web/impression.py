@@ -111,7 +111,7 @@ def destructive(run):
     page = run.page
     run.login()
     run.show("tag/0001")
-    page.wait_for("Last 24 hours")
+    page.wait_for("Charts")
     colors = page.run("""return Object.fromEntries([...document.querySelectorAll('main button')].filter(button => button.getClientRects().length)
         .map(button => [button.innerText, getComputedStyle(button).color]))""")
     forget = colors.pop("Forget\u2026")

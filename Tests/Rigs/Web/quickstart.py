@@ -31,7 +31,7 @@ def first_day(run):
         # The links come with the answer, after the event.
         browser.wait_for("Open its page")
         browser.click_text("Open its page")
-        browser.wait_for("Last 24 hours")
+        browser.wait_for("Charts")
         browser.wait_for_script("return document.querySelectorAll('#gestures tbody tr').length > 0", "a gesture", 30)
         browser.click_text("Play")
         browser.wait_for("ok, answered in")

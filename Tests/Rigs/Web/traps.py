@@ -198,7 +198,7 @@ def remedies(run):
     page = run.page
     run.login()
     run.show("tag/0001")
-    page.wait_for("Last 24 hours")
+    page.wait_for("Charts")
     page.click_text("Examine")
     page.wait_for("0001 is connected")
     page.wait_for("Nothing from the broker to the tag is broken.")

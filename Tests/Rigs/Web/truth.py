@@ -116,7 +116,7 @@ def tabs(run):
         address = "http://127.0.0.1:%d/" % relay.port
         for _ in range(7):
             handles.append(other_tab(browser, address + "#tag/0001"))
-            browser.wait_for("Last 24 hours")
+            browser.wait_for("Charts")
         browser.click_text("Short")
         browser.wait_for("ok, answered in")
         wait_for("one stream for each browser", lambda: len(relay.streams) == 3, 30)
@@ -246,7 +246,7 @@ def silent_network(run):
     try:
         login(run, browser, relay.port)
         run.show("tag/0001", browser)
-        browser.wait_for("Last 24 hours")
+        browser.wait_for("Charts")
         browser.wait_for("connected")
         watch = Stopwatch()
         relay.drops = True

@@ -45,7 +45,7 @@ def pair_and_use(run):
     # The bridge connects the tag again, so that BlueZ reads the name.
     wait_for("the tag is named and connected", lambda: find(stage.simulator, r'"name":"Left sleeve"[\s\S]*"mode":"gesture","tag":"003R"'))
     page.click_text("Open its page")
-    page.wait_for("Last 24 hours")
+    page.wait_for("Charts")
     page.run("""window.seen = null; new MutationObserver(() => {
         if (!window.seen && document.querySelector("#gestures")?.innerText.includes("double tap")) window.seen = Date.now();
     }).observe(document.getElementById("main"), {subtree: true, childList: true, characterData: true})""")
@@ -85,7 +85,7 @@ def keyboard_only(run):
     page.wait_for("Left sleeve")
     page.tab_to("Left sleeve 003R")
     page.keys(ENTER)
-    page.wait_for("Last 24 hours")
+    page.wait_for("Charts")
     page.tab_to("Forget\u2026")
     page.keys(ENTER)
     page.wait_for("The bond is removed")
@@ -102,7 +102,7 @@ def keyboard_only(run):
     page.wait_for("Open its page")
     page.tab_to("Open its page")
     page.keys(ENTER)
-    page.wait_for("Last 24 hours")
+    page.wait_for("Charts")
     page.tab_to("Play")
     before = len(led_lines(stage, "003R"))
     page.keys(SPACE)
@@ -115,7 +115,7 @@ def all_commands(run):
     page, stage = run.page, run.stage
     run.login()
     run.show("tag/0001")
-    page.wait_for("Last 24 hours")
+    page.wait_for("Charts")
     page.click("input[value=continuous]")
     page.wait_for("waiting for touch data")
     wait_for("the tag's touch mode", lambda: find(stage.simulator, '"mode":"continuous"'))

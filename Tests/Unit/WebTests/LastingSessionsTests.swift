@@ -80,10 +80,12 @@ struct LastingSessionsTests {
         let stored = try #require(changed)
         #expect(stored.map(\.name) == ["hall"] && !stored[0].hash.contains("hall"))
         let folder = try TemporaryFolder()
-        let file = DeviceFile(environment: [:], runtime: folder.path)
+        let file = try #require(StateFiles(environment: [:], runtime: folder.path))
         #expect(file.write(stored))
-        #expect(file.read() == stored)
-        #expect(DeviceFile(environment: ["STATE_DIRECTORY": "/nowhere:/other"], runtime: folder.path).read() == [])
+        #expect(file.readDevices() == stored)
+        let other = StateFiles(environment: ["STATE_DIRECTORY": "/nowhere:/other"], runtime: folder.path)
+        #expect(other?.folder == "/nowhere" && other?.readDevices() == [])
+        #expect(StateFiles(environment: [:], runtime: nil) == nil)
         var next = Scene(.link)
         next.wait(.seconds(40 * 86_400))
         next.page.sessions.restore(stored, token: { "another" }, at: next.now)
@@ -173,6 +175,6 @@ struct LastingSessionsTests {
     func damaged(text: String) throws {
         let folder = try TemporaryFolder()
         #expect(PrivateFile.write(text, to: "/devices.json", in: folder.path))
-        #expect(DeviceFile(environment: [:], runtime: folder.path).read() == [])
+        #expect(StateFiles(environment: [:], runtime: folder.path)?.readDevices() == [])
     }
 }

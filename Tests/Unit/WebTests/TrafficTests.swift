@@ -531,18 +531,18 @@ struct HistoryTests {
         #expect(last("battery") == .null && last("signal") == .null && scene.page.history.count == 0)
     }
 
-    @Test("forgets tags without a value for 24 hours, so that others have charts")
+    @Test("forgets tags without a value for a week, so that others have charts")
     func expiry() {
         var history = History()
-        let start: Int64 = 1_795_327_200
+        let start: Int64 = 1_795_327_200, end = start + History.longestSeconds
         for number in 0..<History.mostTags {
             history.received("tag/\(number)/gesture", Array("{}".utf8), at: start + (number == 7 ? 3600 : 0))
         }
-        history.received("tag/new/rssi", Array("-50".utf8), at: start + 24 * 3600 - 300)
+        history.received("tag/new/rssi", Array("-50".utf8), at: end - 300)
         #expect(history.count == History.mostTags)
-        #expect(history.document(of: "new", at: start + 24 * 3600)["signal"]?.elements?.last == .null)
-        history.received("tag/new/rssi", Array("-50".utf8), at: start + 24 * 3600)
-        #expect(history.document(of: "new", at: start + 24 * 3600)["signal"]?.elements?.last == -50)
+        #expect(history.document(of: "new", at: end)["signal"]?.elements?.last == .null)
+        history.received("tag/new/rssi", Array("-50".utf8), at: end)
+        #expect(history.document(of: "new", at: end)["signal"]?.elements?.last == -50)
         #expect(history.count == 2)
     }
 
@@ -566,7 +566,87 @@ struct HistoryTests {
         #expect(scene.page.history.count == 1 && scene.page.mirror.count == 1)
     }
 
-    @Test("survives a wall clock that is set back, and begins again after one that was a day ahead")
+    @Test("keeps seven days of the same in slots of half an hour")
+    func week() {
+        var history = History()
+        let start: Int64 = 1_795_327_200
+        history.received("tag/1/battery", Array(#"{"level":87}"#.utf8), at: start)
+        history.received("tag/1/gesture", Array("{}".utf8), at: start)
+        let document = history.document(of: "1", .week, at: start + 7 * 86_400 - 3600)
+        #expect(document["slot_s"] == 1800)
+        #expect(document["battery"]?.elements?.count == 336 && document["battery"]?.elements?[1] == 87)
+        #expect(document["gestures"]?.elements?.count == 168 && document["gestures"]?.elements?[0] == 1)
+        #expect(history.document(of: "1", .week, at: start + 7 * 86_400)["gestures"]?.elements?[0] == .null)
+    }
+
+    @Test(
+        "the connection goes on until it changes, is offline in a slot with a short end, and unknown without the broker"
+    )
+    func connection() throws {
+        var history = History()
+        let start: Int64 = 1_795_327_200
+        func receive(_ word: String, _ seconds: Int64) {
+            history.received("tag/1/availability", Array(word.utf8), at: start + seconds)
+        }
+        receive("online", 0)
+        receive("offline", 910)
+        receive("online", 920)
+        receive("maybe", 1300)
+        history.brokerLost(at: start + 1500)
+        receive("offline", 2100)
+        let rows = try #require(history.document(of: "1", at: start + 2400)["connection"]?.elements)
+        #expect(rows.suffix(10) == [.null, 1, 1, 1, 0, 1, 1, .null, 0, 0])
+    }
+
+    @Test("goes on after a restart of the page, and knows nothing of the time between")
+    func restart() throws {
+        var history = History()
+        let start: Int64 = 1_795_327_200
+        for (topic, payload) in [
+            ("battery", #"{"level":87}"#), ("rssi", "-61"), ("availability", "online"), ("gesture", "{}"),
+        ] {
+            history.received("tag/1/\(topic)", Array(payload.utf8), at: start)
+        }
+        let folder = try ScratchFolder()
+        let files = try #require(StateFiles(environment: [:], runtime: folder.path))
+        #expect(files.write(history))
+        var next = files.readHistory()
+        next.received("tag/1/availability", Array("online".utf8), at: start + 3600)
+        for span in [History.Span.day, .week] {
+            for row in ["battery", "signal", "gestures"] {
+                #expect(
+                    next.document(of: "1", span, at: start + 3600)[row]
+                        == history.document(of: "1", span, at: start + 3600)[row])
+            }
+        }
+        let rows = next.document(of: "1", at: start + 3600)["connection"]?.elements ?? []
+        #expect(rows.suffix(14) == [.null, 1] + Array(repeating: .null, count: 11) + [1])
+    }
+
+    private static let damages = [
+        #"{"tags":{}}"#, #"{"version":2,"tags":{"1":{"changed_s":1}}}"#, #"{"version":1,"tags":{"1":{}}}"#,
+        #"{"version":1,"tags":{"a/b":{"changed_s":1}}}"#, #"{"version":1,"tags":[]}"#, "7",
+    ]
+
+    @Test("what no release has written is not restored", arguments: damages)
+    func damaged(text: String) {
+        #expect(History(stored: JSONValue(parsing: Array(text.utf8))).count == 0)
+    }
+
+    @Test(
+        "a row of another length or with other numbers is unknown",
+        arguments: [
+            "[[1,287]]", "[[1,289]]", "[[1,-1],[1,289]]", "[[1,9223372036854775807]]", "[[300,288]]", "[[1]]", "[7]",
+            "[[\"1\",288]]",
+        ])
+    func damagedRow(runs: String) {
+        let text = #"{"version":1,"tags":{"1":{"changed_s":300,"battery":{"day":{"last":1,"runs":\#(runs)}}}}}"#
+        let history = History(stored: JSONValue(parsing: Array(text.utf8)))
+        #expect(history.count == 1)
+        #expect(history.document(of: "1", at: 300)["battery"]?.elements?.allSatisfy { $0 == .null } == true)
+    }
+
+    @Test("survives a wall clock that is set back, and begins again after one that was a week ahead")
     func clock() {
         var history = History()
         history.received("tag/1/gesture", Array("{}".utf8), at: 1_000_000)

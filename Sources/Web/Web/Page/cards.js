@@ -85,6 +85,7 @@ function makeCard(id, {model, connection}) {
     replace(controls, `${online} ${isDisconnected(tag)} ${tag.gear?.attached} ${connection.session?.role} ${name}`, () => buttons(tag, name));
   }
 
+  connection.remember(id);
   return {element, draw, removals: model.removalsOf(id), flash: () => flash(gesture)};
 }
 

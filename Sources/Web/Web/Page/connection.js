@@ -7,6 +7,8 @@ import {exactSpan} from "./model.js";
 const longestAnswer = 8000;
 // With more tags than this, the first rows are drawn before the other tags are known.
 const manyTags = 100;
+// The most tags whose last day is read.
+const mostRemembered = 24;
 // How long a worker may take to start.
 const longestStart = 3000;
 
@@ -18,6 +20,7 @@ export class Connection {
     // Sends a message to the hub; null before the first session.
     this.tell = null;
     this.touch = null;
+    this.remembered = new Set();
     // When the session was last prolonged.
     this.prolonged = 0;
     this.waiting = new Map();
@@ -60,6 +63,7 @@ export class Connection {
     this.session = null;
     this.touch = null;
     this.model.forget();
+    this.remembered.clear();
     this.report();
   }
 
@@ -67,6 +71,13 @@ export class Connection {
     await this.posted("logout", {});
     this.forget();
     this.tell({ended: true});
+  }
+
+  // Reads when a tag was connected before the page was opened, once for each of a few tags.
+  remember(id) {
+    if (this.remembered.has(id) || this.remembered.size >= mostRemembered) return;
+    this.remembered.add(id);
+    history(id, 1).then(data => { if (data) this.model.remember(id, data.connection, data.slot, data.end); }, () => this.remembered.delete(id));
   }
 
   // Tells the server that the page is shown, which prolongs the session; at most once in an interval.
@@ -263,6 +274,14 @@ export class Connection {
 async function answered(address, options) {
   const response = await fetch(address, {cache: "no-store", signal: AbortSignal.timeout(longestAnswer), ...options});
   return {response, body: await response.json()};
+}
+
+// The rows of the charts of a tag for one day or seven, with times in milliseconds, up to the end of the present slot; null without them.
+export async function history(tag, days) {
+  const {response, body} = await answered(`history?tag=${encodeURIComponent(tag)}&days=${days}`, {});
+  if (!response.ok) return null;
+  const slot = body.slot_s * 1000;
+  return {...body, slot, hour: body.hour_s * 1000, end: (Math.floor(body.time_s / body.slot_s) + 1) * slot};
 }
 
 function post(body, headers) {

@@ -11,7 +11,7 @@ export function fleetPage(root, {model, connection}) {
   const count = make("p", {class: "quiet"});
   const table = make("table");
   root.append(make("h1", {}, "Fleet"), count, make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Bridges"}, table),
-    ...(connection.session.role === "admin" ? [make("p", {}, make("a", {href: "#sessions"}, "Sessions of this page"))] : []));
+    ...(connection.session?.role === "admin" ? [make("p", {}, make("a", {href: "#sessions"}, "Sessions of this page"))] : []));
 
   function update() {
     const known = [...model.bridges.keys()].filter(name => model.bridges.get(name).state !== undefined).sort();

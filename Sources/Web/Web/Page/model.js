@@ -1,7 +1,7 @@
 // The facts of bridges and tags, made from messages.
 
 import {isEndOfTag, longestSilence} from "./hub.js";
-import {noteStay, today} from "./stays.js";
+import {noteStay, remembered, today} from "./stays.js";
 import {sentence, typed} from "./values.js";
 
 // How long a page that has just been opened or shown says nothing about a server that it has not heard yet, in milliseconds.
@@ -26,6 +26,8 @@ export class Model {
     this.gestures = new Map();
     // Since when each tag was connected or offline: [{at, isOnline}] by id.
     this.stays = new Map();
+    // What the server remembers of the tags' connections, before the page has heard of them.
+    this.pasts = new Map();
     this.hearAgain();
     // What the browser's clock lacks.
     this.offset = 0;
@@ -57,6 +59,7 @@ export class Model {
     this.changedTags.clear();
     this.removals.clear();
     this.stays.clear();
+    this.pasts.clear();
     this.hearAgain();
   }
 
@@ -122,6 +125,7 @@ export class Model {
     if (isEndOfTag(message)) {
       this.gestures.delete(id);
       this.stays.delete(id);
+      this.pasts.delete(id);
       this.removals.set(id, this.removalsOf(id) + 1);
     }
     // In the history, facts are those of a tag that was removed.
@@ -178,7 +182,15 @@ export class Model {
 
   today(id) {
     this.noteStay(id);
-    return today(this.stays.get(id) ?? [], this.gestures.get(id) ?? [], this.lastHeard(), this.now());
+    const stays = this.stays.get(id) ?? [];
+    const past = remembered(this.pasts.get(id), stays[0]?.at ?? this.lastHeard());
+    return today([...past, ...stays], this.gestures.get(id) ?? [], this.lastHeard(), this.now());
+  }
+
+  // Keeps a row of the server: whether a tag was online in slots of so many milliseconds, the last one of which ends then.
+  remember(id, slots, slot, end) {
+    this.pasts.set(id, {slots, slot, start: end - slots.length * slot});
+    this.changedTags.add(id);
   }
 
   addGesture(id, value, message) {

@@ -13,6 +13,16 @@ export function noteStay(stays, at, isOnline) {
   if (stays.length > mostStays) stays.shift();
 }
 
+// The same as notes from a row of the server, {slots, slot, start}, for the time before `until`: 1 is online, 0 offline, null unknown.
+export function remembered(past, until) {
+  const stays = [];
+  past?.slots.forEach((value, index) => {
+    const at = past.start + index * past.slot, isOnline = value === null ? null : value === 1;
+    if (at < until && stays.at(-1)?.isOnline !== isOnline) stays.push({at, isOnline});
+  });
+  return stays;
+}
+
 // Today's parts, {from, to, isOnline}, until a time; and its gestures.
 export function today(stays, gestures, until, now) {
   const day = new Date(now), start = day.setHours(0, 0, 0, 0), end = day.setHours(24, 0, 0, 0);

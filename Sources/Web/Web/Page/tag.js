@@ -4,7 +4,8 @@ import {make, makeSVG, setText, isolated, named, button, copyable, confirmed, fl
 import {isDisconnected} from "./cards.js";
 import {gestureParts} from "./drawings.js";
 import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
-import {lineChart, columnChart} from "./chart.js";
+import {chart, lineChart, columnChart} from "./chart.js";
+import {history} from "./connection.js";
 import {firstGap, lastAbsence} from "./gaps.js";
 import {todayStrip} from "./strip.js";
 import {resultLine, sendShown} from "./result.js";
@@ -100,7 +101,14 @@ export function tagPage(root, {model, connection, go}, id) {
   const strip = todayStrip(true);
   const facts = make("dl");
   const use = make("dl", {class: "use"});
-  const battery = make("figure"), signal = make("figure"), perHour = make("figure");
+  const battery = chart("Battery"), signal = chart("Signal"), gestures = chart("Gestures");
+  let days = 1;
+  const spanButtons = [[1, "24 hours"], [7, "7 days"]].map(([value, text]) => button(text, () => {
+    days = value;
+    for (const each of spanButtons) each.setAttribute("aria-pressed", String(each.textContent === text));
+    loadCharts();
+  }, {"aria-pressed": String(value === days)}));
+  const spans = make("div", {class: "choices", role: "group", "aria-label": "Time of the charts"}, ...spanButtons);
   const gestureBody = make("tbody");
   const gestureRows = new WeakMap();
   // Why gestures are missing, by gap.
@@ -111,7 +119,8 @@ export function tagPage(root, {model, connection, go}, id) {
     ...[led, haptic, finding, touch].filter(Boolean));
   const settings = make("section", {class: "panel"}, ...[rename, link].filter(Boolean));
   const content = make("div", {hidden: true},
-    make("section", {class: "panel"}, make("h2", {}, "Today"), strip.element, make("h2", {}, "Last 24 hours"), make("div", {class: "columns"}, battery, signal, perHour)),
+    make("section", {class: "panel"}, make("h2", {}, "Today"), strip.element, 
+      make("div", {class: "beside"}, make("h2", {}, "Charts"), spans), make("div", {class: "columns"}, battery.element, signal.element, gestures.element)),
     ...[trial].filter(panel => panel.childElementCount > 1),
     make("section", {class: "panel"}, make("h2", {}, "Use it"), use),
     make("div", {class: "columns"},
@@ -126,18 +135,21 @@ export function tagPage(root, {model, connection, go}, id) {
 
   async function loadCharts() {
     try {
-      const response = await fetch(`history?tag=${encodeURIComponent(id)}`, {cache: "no-store"});
-      if (!response.ok) return;
-      const data = await response.json();
-      const slot = data.slot_s * 1000, end = data.time_s * 1000;
-      battery.replaceChildren(...lineChart("Battery", data.battery, {unit: "%", low: 0, high: 100, slot, end}));
-      signal.replaceChildren(...lineChart("Signal", data.signal, {unit: "dBm", low: -100, high: -30, slot, end}));
-      perHour.replaceChildren(...columnChart("Gestures per hour", data.gestures, {slot: data.hour_s * 1000, end}));
+      const shown = days;
+      const data = await history(id, shown);
+      // Another span was chosen meanwhile.
+      if (!data || shown !== days) return;
+      const {slot, end, hour, connection: links} = data;
+      if (days === 1) model.remember(id, links, slot, end);
+      const empty = Date.parse(model.tags.get(id)?.forecast?.empty ?? "");
+      battery.draw(lineChart(data.battery, {unit: "%", low: 0, high: 100, slot, end, days, connection: links, empty: Number.isNaN(empty) || days === 1 ? null : empty}));
+      signal.draw(lineChart(data.signal, {unit: "dBm", low: -100, high: -30, slot, end, days, connection: links}));
+      gestures.draw(columnChart(data.gestures, {slot: hour, end, days, connection: links, connectionSlot: slot}));
     } catch { /* the header says that the server is away */ }
   }
 
   function clear() {
-    for (const chart of [battery, signal, perHour]) chart.replaceChildren();
+    for (const each of [battery, signal, gestures]) each.clear();
     for (const result of Object.values(results)) result.show({ok: true, text: ""});
     wasContinuous = false;
     connection.watchTouch(null);

@@ -202,7 +202,10 @@ struct PageServer {
             guard let tag = request.query["tag"], TopicPattern.isID(tag) else {
                 return .respond(.error(400, "invalid_argument", "tag must be a tag's id."))
             }
-            return .respond(.json(200, history.document(of: tag, at: now.unixSeconds)))
+            guard let days = Int64(request.query["days"] ?? "1"), let span = History.Span(rawValue: days) else {
+                return .respond(.error(400, "invalid_argument", "days must be 1 or 7."))
+            }
+            return .respond(.json(200, history.document(of: tag, span, at: now.unixSeconds)))
         default:
             let touch = request.query["touch"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
             guard touch.count <= Self.mostTouchStreams, touch.allSatisfy({ TopicPattern.isID($0) }) else {
@@ -418,7 +421,12 @@ struct PageServer {
     ///
     /// - Returns: the event for browsers.
     mutating func brokerChanged(isConnected: Bool, _ text: String, at now: Moment) -> [UInt8] {
-        if isConnected { mirror.connected() } else { presence.disconnected() }
+        if isConnected {
+            mirror.connected()
+        } else {
+            presence.disconnected()
+            history.brokerLost(at: now.unixSeconds)
+        }
         if broker.isConnected != isConnected { broker.since = now.unixMilliseconds }
         broker.isConnected = isConnected
         broker.text = text

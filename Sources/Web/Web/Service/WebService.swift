@@ -15,7 +15,7 @@ final class WebService {
     var page: PageServer
     private let client: MQTTClient
     private let keys: OneTimeKeys
-    private let devices: DeviceFile?
+    private let state: StateFiles?
     private let log: Logger
     private let isFramed: Bool
     private var server: HTTPServer?
@@ -37,11 +37,14 @@ final class WebService {
     /// Gives the memory of ended connections back to the system.
     private lazy var memory = LoopTimer { ProcessMemory.release() }
     private lazy var cleaning = LoopTimer { [unowned self] in removeStale() }
+    private lazy var keeping = LoopTimer { [unowned self] in keepHistory() }
 
     /// How often a browser gets a sign of life. The page reports silence after ten seconds.
     private static let heartbeatInterval = Duration.seconds(4)
     /// How long unused memory is kept.
     private static let memoryPause = Duration.seconds(5)
+    /// How often the rows of the charts are stored.
+    private static let historyInterval = Duration.seconds(3600)
     /// The most streams of browsers. Some of the server's connections are left for other requests.
     private static let mostStreams = 48
     /// How long bridges have to publish their facts again after the broker was away.
@@ -62,11 +65,11 @@ final class WebService {
         let next: @LoopActor (Bool) -> PageServer.Action
     }
 
-    init(_ page: PageServer, client: MQTTClient, keys: OneTimeKeys, devices: DeviceFile?, log: Logger) {
+    init(_ page: PageServer, client: MQTTClient, keys: OneTimeKeys, state: StateFiles?, log: Logger) {
         self.page = page
         self.client = client
         self.keys = keys
-        self.devices = devices
+        self.state = state
         self.log = log
         isFramed = page.rules.authentication == .ingress
         client.onEvent = { [unowned self] in handle($0) }
@@ -79,6 +82,7 @@ final class WebService {
         server = try HTTPServer(socket, configuration, log: log) { [unowned self] in handle($0, $1) }
         server?.onConnectionEnd = { [unowned self] in memoryIsUnused() }
         client.start()
+        keeping.arm(after: Self.historyInterval, accuracy: .seconds(60))
     }
 
     /// While connections go on to end, memory is released once in each pause: it would be allocated again.
@@ -109,7 +113,9 @@ final class WebService {
         scraping.disarm()
         polling.disarm()
         memory.disarm()
+        keeping.disarm()
         client.onEvent = nil
+        await storeHistory()
         await client.stop(within: .seconds(1))
     }
 
@@ -122,11 +128,23 @@ final class WebService {
 
     /// Stores the sessions of devices if they have changed.
     private func storeDevices() {
-        guard let devices, let changed = page.sessions.takeChangedDevices() else { return }
+        guard let state, let changed = page.sessions.takeChangedDevices() else { return }
         EventLoop.shared.begin { [log] in
-            let isWritten = await HelperThread.shared.run(.devices) { devices.write(changed) }
-            if !isWritten { log.warning("cannot store the sessions of devices", [(.path, devices.folder)]) }
+            let isWritten = await HelperThread.shared.run(.state) { state.write(changed) }
+            if !isWritten { log.warning("cannot store the sessions of devices", [(.path, state.folder)]) }
         }
+    }
+
+    /// Stores the rows of the charts now and in an hour.
+    private func keepHistory() {
+        keeping.arm(after: Self.historyInterval, accuracy: .seconds(60))
+        EventLoop.shared.begin { [weak self] in await self?.storeHistory() }
+    }
+
+    private func storeHistory() async {
+        guard let state, page.history.count > 0 else { return }
+        let isWritten = await HelperThread.shared.run(.state) { [history = page.history] in state.write(history) }
+        if !isWritten { log.warning("cannot store the rows of the charts", [(.path, state.folder)]) }
     }
 
     private func perform(_ action: PageServer.Action, _ reply: HTTPReply) {
@@ -403,7 +421,7 @@ extension HelperThread.Concern {
     fileprivate static let password = HelperThread.Concern("password")
     /// Apart from passwords, so that wrong ones do not delay it.
     fileprivate static let key = HelperThread.Concern("key")
-    fileprivate static let devices = HelperThread.Concern("devices")
+    fileprivate static let state = HelperThread.Concern("state")
 }
 
 extension PageServer.Moment {

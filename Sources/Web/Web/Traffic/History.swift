@@ -1,62 +1,28 @@
 import JSON
 
-/// Battery, signal and gestures of each tag over the last 24 hours, for the charts.
-struct History {
-    /// The length of a slot of battery and signal.
-    static let slotSeconds: Int64 = 300
-    /// The number of slots in 24 hours.
-    static let slots = 288
-    /// The number of hours for gestures.
-    static let hours = 24
+/// Battery, signal, connection and gestures of each tag over the last 24 hours and seven days, for the charts.
+struct History: Sendable {
+    /// A span of time that the charts show.
+    enum Span: Int64, Sendable {
+        case day = 1
+        case week = 7
+
+        /// The length of a slot of everything but gestures, in seconds.
+        var slotSeconds: Int64 { self == .day ? 300 : 1800 }
+        /// The number of those slots.
+        var slots: Int { Int(days * 24 * 3600 / slotSeconds) }
+        /// The number of hours for gestures.
+        var hours: Int { Int(days * 24) }
+
+        private var days: Int64 { rawValue }
+    }
+
     /// The most tags.
     static let mostTags = 4096
     /// The seconds after which a tag without new values is removed.
-    static let daySeconds: Int64 = 24 * 3600
+    static let longestSeconds: Int64 = 7 * 24 * 3600
 
-    /// A row of numbers whose last one belongs to the current slot; nil is unknown.
-    fileprivate struct Row {
-        private var values: [Int16]
-        private var last: Int64
-        private static let unknown = Int16.min
-
-        init(count: Int, at slot: Int64) {
-            values = Array(repeating: Self.unknown, count: count)
-            last = slot
-        }
-
-        /// Moves on to a slot. Earlier slots than the last one don't change the row.
-        mutating func advance(to slot: Int64) {
-            guard slot > last else { return }
-            let steps = Int(min(slot - last, Int64(values.count)))
-            values.removeFirst(steps)
-            values += Array(repeating: Self.unknown, count: steps)
-            last = slot
-        }
-
-        var current: Int16? {
-            get { values.last.flatMap { $0 == Self.unknown ? nil : $0 } }
-            set { values[values.count - 1] = newValue ?? Self.unknown }
-        }
-
-        var json: JSONValue { .array(values.map { $0 == Self.unknown ? .null : .integer(Int64($0)) }) }
-    }
-
-    fileprivate struct Record {
-        var battery: Row
-        var signal: Row
-        var gestures: Row
-        /// The time of the last value.
-        var changed: Int64
-
-        init(at now: Int64) {
-            battery = Row(count: History.slots, at: now / History.slotSeconds)
-            signal = Row(count: History.slots, at: now / History.slotSeconds)
-            gestures = Row(count: History.hours, at: now / 3600)
-            changed = now
-        }
-    }
-
-    private var records: [String: Record] = [:]
+    private var records: [String: HistoryRecord] = [:]
     /// The slot in which old tags were last removed.
     private var cleanedSlot: Int64 = 0
 
@@ -74,54 +40,237 @@ struct History {
         guard levels.count == 3, levels[0] == "tag", TopicPattern.isID(levels[1]) else { return }
         removeOld(at: now)
         switch levels[2] {
-        case "battery" where payload.isEmpty:
-            records[String(levels[1])]?.battery = Row(count: Self.slots, at: now / Self.slotSeconds)
+        case "battery" where payload.isEmpty: records[String(levels[1])]?.battery.forget()
         case "battery":
             guard let level = JSONValue(parsing: payload)?["level"]?.integer, (0...100).contains(level) else { return }
-            change(levels[1], now) { $0.battery.current = Int16(level) }
+            change(levels[1], now) { $0.battery.set(Int8(level)) }
         case "rssi":
             guard let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal) else { return }
-            change(levels[1], now) { $0.signal.current = Int16(signal) }
-        case "gesture":
-            change(levels[1], now) { $0.gestures.current = min(($0.gestures.current ?? 0) + 1, Int16.max - 1) }
+            change(levels[1], now) { $0.signal.set(Int8(signal)) }
+        case "availability":
+            let word = String(decoding: payload, as: UTF8.self)
+            guard word == "online" || word == "offline" else { return }
+            change(levels[1], now) { $0.setOnline(word == "online") }
+        case "gesture": change(levels[1], now) { $0.gestures.count() }
         case "info" where payload.isEmpty: records[String(levels[1])] = nil
         default: break
         }
     }
 
-    private mutating func change(_ tag: Substring, _ now: Int64, _ body: (inout Record) -> Void) {
+    private mutating func change(_ tag: Substring, _ now: Int64, _ body: (inout HistoryRecord) -> Void) {
         let id = String(tag)
         guard records[id] != nil || records.count < Self.mostTags else { return }
-        var record = records.removeValue(forKey: id) ?? Record(at: now)
+        var record = records.removeValue(forKey: id) ?? HistoryRecord(at: now)
         record.advance(to: now)
         record.changed = now
         body(&record)
         records[id] = record
     }
 
-    /// Removes the tags without a value in the last 24 hours, once in each slot; also those of a time that is more than a day away
-    /// because the clock was set back.
-    private mutating func removeOld(at now: Int64) {
-        guard now / Self.slotSeconds != cleanedSlot else { return }
-        cleanedSlot = now / Self.slotSeconds
-        records = records.filter { abs($0.value.changed - now) < Self.daySeconds }
+    /// Handles the end of the broker's connection: from now on it is unknown which tags are connected.
+    mutating func brokerLost(at now: Int64) {
+        for id in records.keys {
+            records[id]?.advance(to: now)
+            records[id]?.isOnline = nil
+        }
     }
 
-    /// The rows of a tag, oldest first: `{"battery":[...],"gestures":[...],"hour_s":3600,"signal":[...],"slot_s":300,"time_s":...}`.
-    func document(of tag: String, at now: Int64) -> JSONValue {
-        var record = records[tag] ?? Record(at: now)
+    /// Removes the tags without a value for a week, once in each slot; also those of a time that is more than a week away because the
+    /// clock was set back.
+    private mutating func removeOld(at now: Int64) {
+        let slot = now / Span.day.slotSeconds
+        guard slot != cleanedSlot else { return }
+        cleanedSlot = slot
+        records = records.filter { abs($0.value.changed - now) < Self.longestSeconds }
+    }
+
+    /// The rows of a tag, oldest first: `{"battery":[...],"connection":[...],"gestures":[...],"hour_s":3600,"signal":[...],"slot_s":300,
+    /// "time_s":...}`. In `connection`, 1 is online and 0 offline for a part of the slot.
+    func document(of tag: String, _ span: Span = .day, at now: Int64) -> JSONValue {
+        var record = records[tag] ?? HistoryRecord(at: now)
         record.advance(to: now)
         return [
-            "battery": record.battery.json, "signal": record.signal.json, "gestures": record.gestures.json,
-            "slot_s": .integer(Self.slotSeconds), "hour_s": 3600, "time_s": .integer(now),
+            "battery": record.battery[span].json, "signal": record.signal[span].json,
+            "connection": record.connection[span].json, "gestures": record.gestures.latest(span.hours).json,
+            "slot_s": .integer(span.slotSeconds), "hour_s": 3600, "time_s": .integer(now),
         ]
+    }
+
+    // MARK: File
+
+    /// All rows for a file, with runs of equal values as one: `{"tags":{"0001":{"battery":{"day":[[null,12],[80,3]...`.
+    var stored: JSONValue { ["version": 1, "tags": .object(records.mapValues(\.stored))] }
+
+    /// What an earlier run has stored; nothing of what no release has written. It is not known what happened since.
+    init(stored: JSONValue? = nil) {
+        guard let stored, stored["version"] == 1, case .object(let tags)? = stored["tags"] else { return }
+        for (id, document) in tags.prefix(Self.mostTags) where TopicPattern.isID(id[...]) {
+            records[id] = HistoryRecord(stored: document)
+        }
     }
 }
 
-extension History.Record {
-    fileprivate mutating func advance(to now: Int64) {
-        battery.advance(to: now / History.slotSeconds)
-        signal.advance(to: now / History.slotSeconds)
+/// The rows of a tag.
+struct HistoryRecord: Sendable {
+    /// A row in slots of both spans.
+    struct Rows: Sendable {
+        var day: HistoryRow<Int8>
+        var week: HistoryRow<Int8>
+
+        init(at now: Int64) {
+            day = HistoryRow(count: History.Span.day.slots, at: now / History.Span.day.slotSeconds)
+            week = HistoryRow(count: History.Span.week.slots, at: now / History.Span.week.slotSeconds)
+        }
+
+        subscript(span: History.Span) -> HistoryRow<Int8> { span == .day ? day : week }
+
+        /// Moves on, filling the slots between.
+        mutating func advance(to now: Int64, filling value: Int8? = nil) {
+            day.advance(to: now / History.Span.day.slotSeconds, filling: value)
+            week.advance(to: now / History.Span.week.slotSeconds, filling: value)
+        }
+
+        mutating func set(_ value: Int8) { (day.current, week.current) = (value, value) }
+
+        /// Sets a value that the slot keeps if another one that is greater follows.
+        mutating func lower(to value: Int8) {
+            day.current = min(day.current ?? value, value)
+            week.current = min(week.current ?? value, value)
+        }
+
+        mutating func forget() {
+            day.forget()
+            week.forget()
+        }
+    }
+
+    var battery: Rows
+    var signal: Rows
+    var connection: Rows
+    var gestures: HistoryRow<Int16>
+    /// Whether the tag is online now; nil if it is unknown.
+    var isOnline: Bool?
+    /// The time of the last value.
+    var changed: Int64
+
+    init(at now: Int64) {
+        (battery, signal, connection) = (Rows(at: now), Rows(at: now), Rows(at: now))
+        gestures = HistoryRow(count: History.Span.week.hours, at: now / 3600)
+        changed = now
+    }
+
+    mutating func advance(to now: Int64) {
+        battery.advance(to: now)
+        signal.advance(to: now)
+        connection.advance(to: now, filling: isOnline.map { $0 ? 1 : 0 })
         gestures.advance(to: now / 3600)
+    }
+
+    /// A short time offline is seen, too.
+    mutating func setOnline(_ isOnline: Bool) {
+        self.isOnline = isOnline
+        connection.lower(to: isOnline ? 1 : 0)
+    }
+}
+
+/// A row of numbers whose last one belongs to the current slot; nil is unknown.
+struct HistoryRow<Value: FixedWidthInteger & Sendable>: Sendable {
+    private var values: [Value]
+    private var last: Int64
+    private static var unknown: Value { .min }
+
+    init(count: Int, at slot: Int64) {
+        values = Array(repeating: Self.unknown, count: count)
+        last = slot
+    }
+
+    /// Moves on to a slot. Earlier slots than the last one don't change the row.
+    mutating func advance(to slot: Int64, filling value: Value? = nil) {
+        guard slot > last else { return }
+        let steps = Int(min(slot - last, Int64(values.count)))
+        values.removeFirst(steps)
+        values += Array(repeating: value ?? Self.unknown, count: steps)
+        last = slot
+    }
+
+    var current: Value? {
+        get { values.last.flatMap { $0 == Self.unknown ? nil : $0 } }
+        set { values[values.count - 1] = newValue ?? Self.unknown }
+    }
+
+    mutating func count() { current = min((current ?? 0) + 1, Value.max - 1) }
+
+    mutating func forget() { values = Array(repeating: Self.unknown, count: values.count) }
+
+    /// The same row with its last values only.
+    func latest(_ count: Int) -> HistoryRow {
+        var row = self
+        row.values.removeFirst(values.count - count)
+        return row
+    }
+
+    var json: JSONValue { .array(values.map(Self.json)) }
+
+    private static func json(_ value: Value) -> JSONValue { value == unknown ? .null : .integer(Int64(value)) }
+}
+
+// MARK: File
+
+extension HistoryRow {
+    /// The slot of the last value, then the runs: `[value, count]`.
+    fileprivate var stored: JSONValue {
+        var runs: [(value: Value, count: Int64)] = []
+        for value in values {
+            if runs.last?.value == value { runs[runs.count - 1].count += 1 } else { runs.append((value, 1)) }
+        }
+        return [
+            "last": .integer(last), "runs": .array(runs.map { .array([Self.json($0.value), .integer($0.count)]) }),
+        ]
+    }
+
+    /// Takes the stored values; unknown ones if they are not those of a row of this length.
+    fileprivate mutating func restore(_ stored: JSONValue?) {
+        guard let last = stored?["last"]?.integer, let runs = stored?["runs"]?.elements, runs.count <= values.count
+        else {
+            return
+        }
+        var restored: [Value] = []
+        for run in runs {
+            guard let pair = run.elements, pair.count == 2, let count = pair[1].integer, count > 0,
+                count <= Int64(values.count - restored.count)
+            else { return }
+            let value = pair[0] == .null ? Self.unknown : pair[0].integer.flatMap { Value(exactly: $0) }
+            guard let value else { return }
+            restored += Array(repeating: value, count: Int(count))
+        }
+        guard restored.count == values.count else { return }
+        (values, self.last) = (restored, last)
+    }
+}
+
+extension HistoryRecord.Rows {
+    fileprivate var stored: JSONValue { ["day": day.stored, "week": week.stored] }
+
+    fileprivate mutating func restore(_ stored: JSONValue?) {
+        day.restore(stored?["day"])
+        week.restore(stored?["week"])
+    }
+}
+
+extension HistoryRecord {
+    fileprivate var stored: JSONValue {
+        [
+            "battery": battery.stored, "signal": signal.stored, "connection": connection.stored,
+            "gestures": gestures.stored, "changed_s": .integer(changed),
+        ]
+    }
+
+    fileprivate init?(stored: JSONValue) {
+        guard let changed = stored["changed_s"]?.integer, changed >= 0 else { return nil }
+        self.init(at: changed)
+        battery.restore(stored["battery"])
+        signal.restore(stored["signal"])
+        connection.restore(stored["connection"])
+        gestures.restore(stored["gestures"])
     }
 }

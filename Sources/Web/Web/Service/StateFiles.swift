@@ -2,35 +2,55 @@ import Configuration
 import JSON
 import Text
 
-/// The file with the sessions of devices: `devices.json` in the folder of the page's state. Everything here may block.
-struct DeviceFile: Hashable, Sendable {
-    /// The largest file that is read, in bytes. A session takes about 200.
-    private static let sizeLimit = 256 << 10
-    private static let name = "/devices.json"
+/// The page's state: the sessions of devices, and the rows of the charts. Everything here may block.
+struct StateFiles: Hashable, Sendable {
+    /// The largest files that are read, in bytes. A session takes about 200, and a tag about 5,000.
+    private static let (deviceLimit, historyLimit) = (256 << 10, 16 << 20)
+    private static let (devices, history) = ("/devices.json", "/history.json")
     private static let version: Int64 = 1
 
     /// The service manager's folder, else that of one-time links, which is emptied when the machine starts.
     let folder: String
 
-    init(environment: [String: String], runtime: String) {
-        folder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init) ?? runtime
+    /// nil without a folder.
+    init?(environment: [String: String], runtime: String?) {
+        let given = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+        guard let folder = given ?? runtime else { return nil }
+        self.folder = folder
     }
 
-    /// What the file has; nothing of what no release has written.
-    func read() -> [StoredDevice] {
-        guard let contents = try? FileContents(path: folder + Self.name, limit: Self.sizeLimit, followsLinks: false),
-            let document = JSONValue(parsing: contents.bytes), document["version"]?.integer == Self.version
-        else { return [] }
+    /// The sessions of devices; none of what no release has written.
+    func readDevices() -> [StoredDevice] {
+        guard let document = read(Self.devices, Self.deviceLimit), document["version"]?.integer == Self.version else {
+            return []
+        }
         return document["devices"]?.elements?.compactMap(StoredDevice.init) ?? []
     }
 
-    /// Replaces the contents.
+    /// The rows of the charts.
+    func readHistory() -> History { History(stored: read(Self.history, Self.historyLimit)) }
+
+    private func read(_ name: String, _ limit: Int) -> JSONValue? {
+        (try? FileContents(path: folder + name, limit: limit, followsLinks: false)).flatMap {
+            JSONValue(parsing: $0.bytes)
+        }
+    }
+
+    /// Replaces the sessions of devices.
     ///
-    /// - Returns: whether it could be written.
+    /// - Returns: whether they could be written.
     func write(_ devices: [StoredDevice]) -> Bool {
-        let document: JSONValue = ["version": .integer(Self.version), "devices": .array(devices.map(\.document))]
+        write(["version": .integer(Self.version), "devices": .array(devices.map(\.document))], to: Self.devices)
+    }
+
+    /// Replaces the rows of the charts.
+    ///
+    /// - Returns: whether they could be written.
+    func write(_ history: History) -> Bool { write(history.stored, to: Self.history) }
+
+    private func write(_ document: JSONValue, to name: String) -> Bool {
         return PrivateFile.write(
-            String(decoding: JSONText.bytes(of: document), as: UTF8.self), to: Self.name, in: folder)
+            String(decoding: JSONText.bytes(of: document), as: UTF8.self), to: name, in: folder)
     }
 }
 

@@ -1,0 +1,89 @@
+"""The charts of a tag: values by keys and under the pointer, a week, the forecast, and what they remember after a restart of the server."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+
+from ports import take_port
+from programs import wait_for
+from stage import Client, require
+
+CAPTION = "return [...document.querySelectorAll('.columns figcaption')].find(each => each.innerText.startsWith(%s))?.innerText ?? ''"
+
+
+def caption(browser, title, pattern):
+    """Waits for the text below a chart."""
+    script = "return new RegExp(%s).test((() => {%s})())" % (json.dumps(pattern), CAPTION % json.dumps(title))
+    browser.wait_for_script(script, "%s: %s" % (title, pattern))
+
+
+def count_of_gestures(client):
+    status, _, body = client.request("GET", "/history?tag=0001&days=7")
+    require(status == 200, "charts: %d" % status)
+    return sum(value or 0 for value in json.loads(body)["gestures"])
+
+
+def charts(run):
+    stage, browser, port = run.stage, run.driver.browser(), take_port()
+    page = stage.start_web("", port)
+    client = Client(port)
+    try:
+        require(client.use(stage.link(page)) == 200, "no login")
+        browser.open(stage.link(page))
+        browser.wait_for("attic ok")
+        stage.gesture("0001", "double_tap")
+        wait_for("the gesture is counted", lambda: count_of_gestures(client) == 1)
+        stage.simulator.type("battery 0001 64")
+        browser.run("location.hash = 'tag/0001'")
+        browser.wait_for("Charts")
+        # The charts are read once a minute, and with another span.
+        wait_for("the level is known", lambda: 64 in json.loads(client.request("GET", "/history?tag=0001")[2])["battery"])
+        browser.click_text("7 days")
+        caption(browser, "Battery", "^Battery: 64 %")
+        caption(browser, "Gestures", "1 in the last 7 days, most at ")
+        browser.click_text("24 hours")
+        caption(browser, "Gestures", "1 in the last 24 hours, most at ")
+
+        # By keys; the text is that of the slider, too.
+        browser.run("document.querySelector('[role=slider][aria-label=Battery]').focus()")
+        browser.keys("\ue012")
+        caption(browser, "Battery", r"64 % at \d\d:\d\d, connected$")
+        text = browser.run("return document.activeElement.getAttribute('aria-valuetext')")
+        require(re.fullmatch(r"64 % at \d\d:\d\d, connected", text), text)
+        browser.keys("\ue00c")
+        caption(browser, "Battery", "^Battery: 64 %[^\u2013]*$")
+        # Under the pointer.
+        browser.run("""const chart = document.querySelector("[role=slider][aria-label=Signal]"), box = chart.getBoundingClientRect();
+            chart.dispatchEvent(new PointerEvent("pointermove", {clientX: box.right, clientY: box.top, bubbles: true}))""")
+        caption(browser, "Signal", r"dBm at \d\d:\d\d, connected$")
+
+        # The forecast is dashed, in the week only. The bridge has none of a tag that it has known for seconds.
+        empty = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=3)
+        stage.publish("jacquard/tag/0001/battery/forecast", json.dumps({"empty": empty.strftime("%Y-%m-%dT%H:%M:%S.000Z")}), True)
+        browser.wait_for("about 3 days left")
+        require(not browser.run("return document.querySelector('.forecast')"), "a forecast in the chart of a day")
+        browser.click_text("7 days")
+        browser.wait_for_script("return document.querySelector('[aria-label=Battery] .forecast')", "the forecast")
+        stage.publish("jacquard/bridge/attic/request/refresh", "{}")
+        browser.wait_for_script("return !document.body.innerText.includes('days left')", "the bridge's forecast")
+
+        # The strip and the charts go on after a restart of the server.
+        page.stop()
+        browser.wait_for("does not answer")
+        page.start()
+        require(client.use(stage.link(page)) == 200, "no login after the start")
+        require(count_of_gestures(client) == 1, "the gestures are forgotten")
+        browser.open(stage.link(page))
+        browser.wait_for("attic ok")
+        browser.run("location.hash = 'tag/0001'")
+        caption(browser, "Gestures", "1 in the last 24 hours, most at ")
+        for days in "2", "x", "":
+            require(client.request("GET", "/history?tag=0001&days=" + days)[0] == 400, "days=%s" % days)
+    finally:
+        browser.close()
+        page.stop()
+
+
+CASES = [charts]
