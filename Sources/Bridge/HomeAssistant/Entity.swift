@@ -1,6 +1,6 @@
 import JSON
 
-/// An entity or a device trigger of a device: one row of ``tagEntities(_:ofTag:_:payload:)`` or ``bridgeEntities(_:found:)``.
+/// An entity or a device trigger of a device: one row of `tagEntities` or `bridgeEntities`, or of a feature.
 ///
 /// Topics are relative to the topic of the device: `battery` is `jacquard/tag/003R/battery`.
 public struct Entity: Equatable, Sendable {
