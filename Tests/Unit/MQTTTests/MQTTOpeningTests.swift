@@ -241,6 +241,22 @@ struct MQTTOpeningTests {
         }
     }
 
+    @Test("a client that stops gives an attempt that has no answer yet no more time than it has itself")
+    func stopsWhileItIsGreeted() async throws {
+        try await onLoop {
+            let server = try FakeBroker { _ in .nothing }
+            var configuration = MQTTConfiguration.test(server.port)
+            // Longer than the test may last.
+            configuration.connectDeadline = .seconds(600)
+            let client = TestClient(configuration)
+            try await until("the CONNECT") { !server.received.isEmpty }
+            let watch = Stopwatch()
+            await client.client.stop(within: .milliseconds(100), reconnectingFor: .milliseconds(100))
+            #expect(watch.isWithin(.seconds(30)))
+            #expect(client.sessions.isEmpty)
+        }
+    }
+
     @Test("tries MQTT 3.1.1 at once at a server that takes the connection and is silent to MQTT 5, and says so")
     func silentToVersion5() async throws {
         try await onLoop {
