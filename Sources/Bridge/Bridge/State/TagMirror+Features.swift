@@ -282,14 +282,9 @@ extension TagMirror {
     /// - Returns: whether to set the gear to gestures.
     mutating func slideDue(at now: Timestamp, _ effects: inout Effects) -> Bool {
         guard let deadline = rareFacts.first?.slide?.deadline, deadline <= now.instant else { return false }
-        var ends = false
-        let isConnected = isConnected
-        slide(at: now, &effects) { slide in
-            let due = slide.due(isConnected: isConnected, at: now.instant)
-            ends = due.ends
-            return due.events
-        }
-        return ends
+        let due = rare.slides[0].due(isConnected: isConnected, at: now.instant)
+        publish(due.events, at: now, &effects)
+        return due.ends
     }
 
     /// Handles a changed setting, which forbids it if it is nil.
@@ -306,7 +301,11 @@ extension TagMirror {
         at now: Timestamp, _ effects: inout Effects, _ change: (inout SlideState) -> [SlideMachine.Event]
     ) {
         guard rareFacts.first?.slide != nil else { return }
-        for event in change(&rare.slides[0]) {
+        publish(change(&rare.slides[0]), at: now, &effects)
+    }
+
+    private func publish(_ events: [SlideMachine.Event], at now: Timestamp, _ effects: inout Effects) {
+        for event in events {
             effects.publish(.stream(topics[SlideDocument.topic], SlideDocument(event, at: now)))
         }
     }
