@@ -8,12 +8,16 @@ import subprocess
 import time
 
 import hostile
+from ports import take_port
 from programs import Stopwatch, wait_for
 from security import LED, connections_of, login, users_page
-from stage import Failure, Stream, require
+from stage import Client, Failure, Stream, require
 
 MOST_GROWTH = 1.0
 """Growth of the private memory that is allowed, in MB."""
+
+MOST_FOR_STREAMS = 7.0
+"""What 66 streams may take while they begin, in MB: 0.1 each, a part of the history in the page and in the library."""
 
 
 def private(page):
@@ -131,4 +135,36 @@ def endurance(run):
     require(run.options.sanitize or after - before <= MOST_GROWTH, "the private memory has grown by %.2f MB" % (after - before))
 
 
-CASES = [endurance]
+def resident(page, name):
+    """`VmRSS` or `VmHWM`, the highest one since it was reset, in MB."""
+    with open("/proc/%d/status" % page.process.pid, encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(name + ":")) / 1024
+
+
+def streams_at_once(run):
+    """66 browsers that begin at the same time share the history: the page takes a part of 16 KiB for each, and not all of it."""
+    stage, port = run.stage, take_port()
+    page, client = stage.start_web("", port), Client(port)
+    require(client.use(stage.link(page)) == 200, "no login")
+    stage.publish_lines("jacquard/bridge/attic/event", ("{\"text\":\"%s\"}\n" % ("x" * 900)) * 3000)
+    wait_for("the history is full", lambda: "x" * 900 in history_of(client))
+    before = resident(page, "VmRSS")
+    with open("/proc/%d/clear_refs" % page.process.pid, "w", encoding="ascii") as file:
+        # Source: proc(5): resets VmHWM.
+        file.write("5")
+    with contextlib.ExitStack() as stack:
+        for stream in [stack.enter_context(contextlib.closing(Stream(client))) for _ in range(66)][-40:]:
+            stream.read_until(b"event: ready")
+    grown = resident(page, "VmHWM") - before
+    page.stop()
+    print("  66 streams at once: %.1f MB more than %.1f" % (grown, before))
+    require(run.options.sanitize or grown <= MOST_FOR_STREAMS, "the page has grown by %.1f MB" % grown)
+
+
+def history_of(client):
+    """What a stream begins with."""
+    with contextlib.closing(Stream(client)) as stream:
+        return stream.read_until(b"event: ready").decode(errors="replace")
+
+
+CASES = [endurance, streams_at_once]

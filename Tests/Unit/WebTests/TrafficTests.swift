@@ -374,7 +374,7 @@ struct StreamBeginningTests {
         let second = next()
         #expect(second.contains("tag/164x/gear") && second.contains("tag/165/gear") && second.contains("tag/227/gear"))
         #expect(!second.contains("tag/1000/") && !second.contains("tag/164/") && !second.contains("tag/228/"))
-        let large = [UInt8](repeating: 0x61, count: 40000)
+        let large = [UInt8](repeating: 0x61, count: 10_000)
         for number in 228..<300 {
             _ = scene.page.mirror.received(topic: "jacquard/tag/\(number)/gear", payload: large)
         }

@@ -543,7 +543,7 @@ struct StreamBeginning {
     /// The number of facts in a part.
     static let factsPerPart = 64
     /// A part ends with the fact that exceeds this number of bytes of payload, or with the event that exceeds it in JSON.
-    static let bytesPerPart = 64 << 10
+    static let bytesPerPart = 16 << 10
 
     private var first: [UInt8]?
     /// Selects the topics of facts; nil without facts, and after the last one.
