@@ -595,7 +595,8 @@ struct HistoryTests {
         history.brokerLost(at: start + 1500)
         receive("offline", 2100)
         let rows = try #require(history.document(of: "1", at: start + 2400)["connection"]?.elements)
-        #expect(rows.suffix(10) == [.null, 1, 1, 1, 0, 1, 1, .null, 0, 0])
+        let words = rows.suffix(10).map { $0.integer.map(String.init) ?? "-" }.joined(separator: " ")
+        #expect(words == "- 1 1 1 0 1 1 - 0 0")
     }
 
     @Test("goes on after a restart of the page, and knows nothing of the time between")
@@ -620,7 +621,10 @@ struct HistoryTests {
             }
         }
         let rows = next.document(of: "1", at: start + 3600)["connection"]?.elements ?? []
-        #expect(rows.suffix(14) == [.null, 1] + Array(repeating: .null, count: 11) + [1])
+        let unknown = [JSONValue](repeating: .null, count: 11)
+        #expect(rows.suffix(14).prefix(2) == [.null, 1])
+        #expect(rows.suffix(12).dropLast() == unknown[...])
+        #expect(rows.last == 1)
     }
 
     private static let damages = [
