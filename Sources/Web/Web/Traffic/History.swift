@@ -132,10 +132,10 @@ struct HistoryRecord: Sendable {
 
         mutating func set(_ value: Int8) { (day.current, week.current) = (value, value) }
 
-        /// Sets a value that the slot keeps if another one that is greater follows.
+        /// Sets a value that the slot keeps if another one that is greater follows. Of a slot that began with none, nothing is said.
         mutating func lower(to value: Int8) {
-            day.current = min(day.current ?? value, value)
-            week.current = min(week.current ?? value, value)
+            day.current = day.current.map { min($0, value) }
+            week.current = week.current.map { min($0, value) }
         }
 
         mutating func forget() {
