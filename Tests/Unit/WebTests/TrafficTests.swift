@@ -626,6 +626,18 @@ struct HistoryTests {
         #expect(words == "- - 1 - - - - - - - - - - - 1")
     }
 
+    @Test("stores the tags that have changed last")
+    func mostStored() throws {
+        var history = History()
+        for number in 0..<(History.mostStored + 2) {
+            history.received("tag/\(number)/rssi", Array("-50".utf8), at: 1_795_327_200 + Int64(number))
+        }
+        let stored = History(stored: history.stored)
+        #expect(stored.count == History.mostStored)
+        #expect(stored.document(of: "1", at: 1_795_329_000)["signal"]?.elements?.contains(-50) == false)
+        #expect(stored.document(of: "2", at: 1_795_329_000)["signal"]?.elements?.contains(-50) == true)
+    }
+
     private static let damages = [
         #"{"tags":{}}"#, #"{"version":2,"tags":{"1":{"changed_s":1}}}"#, #"{"version":1,"tags":{"1":{}}}"#,
         #"{"version":1,"tags":{"a/b":{"changed_s":1}}}"#, #"{"version":1,"tags":[]}"#, "7",
@@ -639,11 +651,12 @@ struct HistoryTests {
     @Test(
         "a row of another length or with other numbers is unknown",
         arguments: [
-            "[[1,287]]", "[[1,289]]", "[[1,-1],[1,289]]", "[[1,9223372036854775807]]", "[[300,288]]", "[[1]]", "[7]",
-            "[[\"1\",288]]",
+            "1 1*287", "1 1*289", "1 1*-1 1*289", "1 1*9223372036854775807", "1 300*288", "1 1*144*2", "1 *288",
+            "1 x*288",
+            "1 1*288 1", "x 1*288", "1*288", "",
         ])
     func damagedRow(runs: String) {
-        let text = #"{"version":1,"tags":{"1":{"changed_s":300,"battery":{"day":{"last":1,"runs":\#(runs)}}}}}"#
+        let text = #"{"version":1,"tags":{"1":{"changed_s":300,"battery":{"day":"\#(runs)"}}}}"#
         let history = History(stored: JSONValue(parsing: Array(text.utf8)))
         #expect(history.count == 1)
         #expect(history.document(of: "1", at: 300)["battery"]?.elements?.allSatisfy { $0 == .null } == true)

@@ -49,7 +49,7 @@ struct StateFiles: Hashable, Sendable {
     func write(_ history: History) -> Bool { write(history.stored, to: Self.history) }
 
     private func write(_ document: JSONValue, to name: String) -> Bool {
-        return PrivateFile.write(
+        PrivateFile.write(
             String(decoding: JSONText.bytes(of: document), as: UTF8.self), to: name, in: folder)
     }
 }

@@ -19,6 +19,8 @@ struct History: Sendable {
 
     /// The most tags.
     static let mostTags = 4096
+    /// The most tags in the file.
+    static let mostStored = 1024
     /// The seconds after which a tag without new values is removed.
     static let longestSeconds: Int64 = 7 * 24 * 3600
 
@@ -98,8 +100,15 @@ struct History: Sendable {
 
     // MARK: File
 
-    /// All rows for a file, with runs of equal values as one: `{"tags":{"0001":{"battery":{"day":[[null,12],[80,3]...`.
-    var stored: JSONValue { ["version": 1, "tags": .object(records.mapValues(\.stored))] }
+    /// The rows of the tags that have changed last, for a file.
+    var stored: JSONValue {
+        let latest =
+            records.count <= Self.mostStored ? Array(records) : records.sorted { $0.value.changed > $1.value.changed }
+        return [
+            "version": 1,
+            "tags": .object(Dictionary(latest.prefix(Self.mostStored).map { ($0.key, $0.value.stored) }) { $1 }),
+        ]
+    }
 
     /// What an earlier run has stored; nothing of what no release has written. It is not known what happened since.
     init(stored: JSONValue? = nil) {
@@ -217,31 +226,32 @@ struct HistoryRow<Value: FixedWidthInteger & Sendable>: Sendable {
 // MARK: File
 
 extension HistoryRow {
-    /// The slot of the last value, then the runs: `[value, count]`.
+    /// The slot of the last value, then the values, oldest first: `5984424 -*200 87 86*3`. A number behind a star says how often, and `-` is
+    /// unknown. As a tree of numbers, the rows of a hundred tags would take megabytes for a moment.
     fileprivate var stored: JSONValue {
-        var runs: [(value: Value, count: Int64)] = []
-        for value in values {
-            if runs.last?.value == value { runs[runs.count - 1].count += 1 } else { runs.append((value, 1)) }
+        var text = String(last)
+        var rest = values[...]
+        while let value = rest.first {
+            let run = rest.prefix { $0 == value }.count
+            rest.removeFirst(run)
+            text += value == Self.unknown ? " -" : " \(value)"
+            if run > 1 { text += "*\(run)" }
         }
-        return [
-            "last": .integer(last), "runs": .array(runs.map { .array([Self.json($0.value), .integer($0.count)]) }),
-        ]
+        return .string(text)
     }
 
     /// Takes the stored values; unknown ones if they are not those of a row of this length.
     fileprivate mutating func restore(_ stored: JSONValue?) {
-        guard let last = stored?["last"]?.integer, let runs = stored?["runs"]?.elements, runs.count <= values.count
-        else {
-            return
-        }
+        var words = (stored?.string ?? "").split(separator: " ")[...]
+        guard let last = words.popFirst().flatMap({ Int64($0) }), words.count <= values.count else { return }
         var restored: [Value] = []
-        for run in runs {
-            guard let pair = run.elements, pair.count == 2, let count = pair[1].integer, count > 0,
-                count <= Int64(values.count - restored.count)
+        for word in words {
+            let parts = word.split(separator: "*", omittingEmptySubsequences: false)
+            let count = parts.count == 1 ? 1 : Int(parts[1])
+            guard parts.count <= 2, let count, count > 0, count <= values.count - restored.count,
+                let value = parts[0] == "-" ? Self.unknown : Value(parts[0])
             else { return }
-            let value = pair[0] == .null ? Self.unknown : pair[0].integer.flatMap { Value(exactly: $0) }
-            guard let value else { return }
-            restored += Array(repeating: value, count: Int(count))
+            restored += Array(repeating: value, count: count)
         }
         guard restored.count == values.count else { return }
         (values, self.last) = (restored, last)
