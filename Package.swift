@@ -178,14 +178,14 @@ let package = Package(
             "DBus", "Doctor", "ESPHome", "EventLoop", "GATTRecording", "HomeAssistant", "JSON", "JacquardProtocol",
             "Logging", "MQTT", "MQTTTypes", "Radios", "Tags", "Terminal", "Text", "Time"),
 
-        module("PasswordHash", "CCrypt"),
+        module("PasswordHash", "CCrypt", "COpenSSL"),
         module("HTTPServer", "CMicroHTTPD", "CSystemd", "EventLoop", "Logging", "Text", "Time"),
         // The page's files.
         .target(name: "CPage", path: folder(of: "CPage"), publicHeadersPath: "."),
         .target(
             name: "Web",
             dependencies: [
-                "Bridge", "BrokerAccess", "COpenSSL", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop",
+                "Bridge", "BrokerAccess", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop",
                 "HTTPServer", "JSON",
                 "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
             ], path: folder(of: "Web"), exclude: ["Page"], swiftSettings: sourceSettings),

@@ -94,7 +94,7 @@ private struct PageScene {
         let sent = page.secret(of: request)
         let role = sent.flatMap { secrets[$0] }
         switch action {
-        case .respond(let response), .endSession(_, let response): check(response)
+        case .respond(let response), .sessionsChanged(let response): check(response)
         case .publish(let topic, let payload, let response):
             check(response)
             require(role != nil || sent?.hasPrefix("new-") == true, "a command without a session")

@@ -62,7 +62,7 @@ struct ImportTests {
             "Time",
         ],
         "jacquard2mqtt": ["BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal"],
-        "PasswordHash": ["CCrypt", "Glibc"],
+        "PasswordHash": ["CCrypt", "COpenSSL", "Glibc"],
         "HTTPServer": ["CMicroHTTPD", "CSystemd", "EventLoop", "Glibc", "Logging", "Text", "Time"],
         "Web": [
             "Bridge", "BrokerAccess", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop", "Glibc",

@@ -39,3 +39,13 @@ struct PasswordHashTests {
         #expect(!PasswordHash.isEqual("", "a"))
     }
 }
+
+@Suite("Hashes of secrets")
+struct SecretHashTests {
+    @Test("are SHA-256 in hexadecimal digits")
+    func vectors() {
+        // Source: FIPS 180-2, appendix B.1; and that of no bytes.
+        #expect(SecretHash.of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(SecretHash.of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    }
+}

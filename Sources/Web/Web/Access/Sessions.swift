@@ -1,6 +1,5 @@
-import COpenSSL
 import HTTPServer
-import JSON
+import PasswordHash
 import Time
 
 /// A session of a browser.
@@ -152,13 +151,7 @@ struct Sessions {
         return true
     }
 
-    /// The hash of a secret of 256 random bits, which nobody can guess from it.
-    private static func hash(_ secret: String) -> String {
-        let bytes = Array(secret.utf8)
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        _ = SHA256(bytes, bytes.count, &digest)
-        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private static func hash(_ secret: String) -> String { SecretHash.of(secret) }
 
     private static func id(_ secret: String) -> String { String(hash(secret).prefix(16)) }
 }
