@@ -239,7 +239,9 @@ let package = Package(
             exclude: ["HomeAssistant/recorded-device-form.txt", "HomeAssistant/recorded-single-form.txt"]),
         tests("PasswordHash"),
         tests("HTTPServer", "EventLoop", "Logging", "Time"),
-        tests("Web", "Bridge", "BrokerAccess", "CommandLine", "HTTPServer", "JSON", "MQTTTypes", "Terminal", "Time"),
+        tests(
+            "Web", "Bridge", "BrokerAccess", "CommandLine", "Configuration", "HTTPServer", "JSON", "MQTTTypes",
+            "Terminal", "Time"),
         tests("TagFirmware", "GATTRecording", "JacquardProtocol", "Time"),
         tests("FakeBlueZ", "JacquardProtocol", "DBus", "EventLoop", "Logging", "Simulator", "TagFirmware"),
         tests(

@@ -1,3 +1,4 @@
+import Configuration
 import HTTPServer
 import JSON
 import TestSupport
@@ -149,6 +150,12 @@ struct LastingSessionsTests {
         #expect(end(#"{"end":"\#(ids[1])"}"#, admin) == "end")
         #expect(end(#"{"end":"\#(ids[1])"}"#, admin) == "404 unknown_session")
         #expect(scene.answer(.get("/session", [:], viewer)) == "401 no_session")
+        scene.wait(.seconds(6 * 3600))
+        _ = scene.session(.automation)
+        scene.wait(.seconds(6 * 3600 - 1))
+        #expect(scene.answer(.get("/session", [:], admin)) == "200")
+        scene.wait(.seconds(6 * 3600 + 1))
+        #expect(Self.list(admin, &scene).map { $0["user"]?.string } == ["admin"], "the other one has expired")
         #expect(
             scene.answer(.post("/sessions", body: Array("{}".utf8), admin.filter { $0.key != "x-token" }))
                 == "403 wrong_token")
@@ -174,7 +181,7 @@ struct LastingSessionsTests {
         ])
     func damaged(text: String) throws {
         let folder = try TemporaryFolder()
-        #expect(PrivateFile.write(text, to: "/devices.json", in: folder.path))
+        try AtomicFile.write(Array(text.utf8), to: folder.path + "/devices.json", mode: 0o600)
         #expect(StateFiles(environment: [:], runtime: folder.path)?.readDevices() == [])
     }
 }

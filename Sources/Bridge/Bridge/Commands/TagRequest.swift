@@ -115,7 +115,7 @@ struct TagRequestOutcome: Sendable {
     var failure: CommandFailure?
     /// Further commands, whose results are ignored.
     var commands: [TagCommand] = []
-    /// What the features of the tag are told; see ``FeatureEvent/ordered(_:hasCancelled:)``.
+    /// An order to the features of the tag; see ``FeatureEvent/ordered(_:hasCancelled:)``.
     var order: (any Sendable)?
     /// The commands of the tag that it ends before.
     var cancels: (any TagRequest.Type)?

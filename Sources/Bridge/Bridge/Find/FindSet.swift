@@ -46,7 +46,7 @@ struct FindSet: TagRequest {
     }
 }
 
-/// What a successful `find/set` wants of ``Find``.
+/// The order of a successful `find/set` to ``Find``.
 enum FindOrder: Sendable {
     case start(Duration)
     case stop

@@ -28,7 +28,7 @@ public struct TagCommandLine: Sendable {
 
     /// The command, which is also the first level of its topic, such as `find`.
     public let name: String
-    /// What it does, for the list of commands.
+    /// A clause for the list of commands, such as `play a signal on tags`.
     public let summary: String
     /// Sentences for the manual.
     public let details: [String]

@@ -4,8 +4,8 @@ import Time
 
 /// A session of a browser.
 struct Session: Hashable, Sendable {
-    /// What its owner ends it by: a part of the hash of its secret, which does not reveal it.
-    let id: String
+    /// The hash of the secret in its cookie.
+    fileprivate let hash: String
     /// The user's name; empty without users.
     let user: String
     /// Whose share of the sessions and streams it belongs to: the user's name, or with ingress that of Home Assistant's user.
@@ -23,6 +23,9 @@ struct Session: Hashable, Sendable {
     fileprivate let end: Instant?
     /// The moment until which the session's publications are paid for, see ``Sessions/publish(_:at:)``.
     fileprivate var paidUntil: Instant
+
+    /// Names it in the list of sessions: a part of the hash.
+    var id: String { String(hash.prefix(16)) }
 
     /// How long it lasts without being used.
     fileprivate var patience: Duration { device == nil ? Sessions.lifetime : Sessions.deviceLifetime }
@@ -62,8 +65,10 @@ struct Sessions {
     /// The number of sessions.
     var count: Int { sessions.count }
 
-    /// All sessions, the oldest first.
-    var all: [Session] { sessions.values.sorted { ($0.began, $0.id) < ($1.began, $1.id) } }
+    /// The sessions that have not expired, the oldest first.
+    func all(at now: Instant) -> [Session] {
+        sessions.values.filter { $0.expires > now }.sorted { ($0.began, $0.id) < ($1.began, $1.id) }
+    }
 
     /// Begins a session; `secret` is the random value of its cookie, `token` the one that each `POST` must contain. An earlier session of
     /// the same device ends.
@@ -73,19 +78,20 @@ struct Sessions {
     ) -> Session {
         if let device { end { $0.device == device } }
         let session = Session(
-            id: Self.id(secret), user: user, owner: device.map(Self.owner(ofDevice:)) ?? owner ?? user, role: role,
+            hash: SecretHash.of(secret), user: user, owner: device.map(Self.owner(ofDevice:)) ?? owner ?? user,
+            role: role,
             device: device,
             token: token, began: now.unixMilliseconds, used: now.unixMilliseconds,
             expires: now.instant + (device == nil ? Self.lifetime : Self.deviceLifetime),
             end: device == nil ? now.instant + Self.longest : nil, paidUntil: now.instant)
         if sessions.count >= Self.mostSessions { end { $0.expires <= now.instant } }
-        add(session, Self.hash(secret))
+        add(session)
         return session
     }
 
-    private mutating func add(_ session: Session, _ hash: String) {
-        sessions[hash] = session
-        if let lost = shares.add(hash, of: session.owner) { sessions[lost] = nil }
+    private mutating func add(_ session: Session) {
+        sessions[session.hash] = session
+        if let lost = shares.add(session.hash, of: session.owner) { sessions[lost] = nil }
     }
 
     /// A device has a share of its own, so that no browser takes its session.
@@ -93,11 +99,9 @@ struct Sessions {
 
     /// Returns the session of a cookie, or nil if there is none or it has expired.
     mutating func session(_ secret: String?, at now: Instant) -> Session? {
-        guard let secret else { return nil }
-        let hash = Self.hash(secret)
-        guard let session = sessions[hash] else { return nil }
+        guard let secret, let session = sessions[SecretHash.of(secret)] else { return nil }
         guard session.expires > now else {
-            end(hash: hash)
+            end(session)
             return nil
         }
         return session
@@ -106,18 +110,19 @@ struct Sessions {
     /// Prolongs a session, which is used and shown.
     ///
     /// - Returns: how long it lasts from now.
-    mutating func prolong(_ secret: String, at now: PageServer.Moment) -> Duration {
-        let hash = Self.hash(secret)
-        guard var session = sessions[hash] else { return .zero }
+    mutating func prolong(_ session: Session, at now: PageServer.Moment) -> Duration {
+        var session = session
         session.used = now.unixMilliseconds
         session.expires = now.instant + session.patience
         if let end = session.end { session.expires = min(session.expires, end) }
-        sessions[hash] = session
+        sessions[session.hash] = session
         return session.expires - now.instant
     }
 
     /// Ends a session.
-    mutating func end(_ secret: String) { end(hash: Self.hash(secret)) }
+    mutating func end(_ session: Session) {
+        if sessions.removeValue(forKey: session.hash) != nil { shares.remove(session.hash, of: session.owner) }
+    }
 
     /// Ends the session with an id.
     ///
@@ -129,11 +134,7 @@ struct Sessions {
     }
 
     private mutating func end(where isMeant: (Session) -> Bool) {
-        for hash in sessions.filter({ isMeant($0.value) }).keys { end(hash: hash) }
-    }
-
-    private mutating func end(hash: String) {
-        if let session = sessions.removeValue(forKey: hash) { shares.remove(hash, of: session.owner) }
+        for session in sessions.values.filter(isMeant) { end(session) }
     }
 
     /// Counts a message of a session.
@@ -141,19 +142,13 @@ struct Sessions {
     /// Each message costs a share of a second. The cost may lie one second ahead of the time.
     ///
     /// - Returns: whether the message may be published.
-    mutating func publish(_ secret: String, at now: Instant) -> Bool {
-        let hash = Self.hash(secret)
-        guard let session = sessions[hash] else { return false }
+    mutating func publish(_ session: Session, at now: Instant) -> Bool {
         let price = Duration.seconds(1) / Self.messagesPerSecond
         let paid = max(session.paidUntil, now) + price
         guard paid <= now + .seconds(1) else { return false }
-        sessions[hash]?.paidUntil = paid
+        sessions[session.hash]?.paidUntil = paid
         return true
     }
-
-    private static func hash(_ secret: String) -> String { SecretHash.of(secret) }
-
-    private static func id(_ secret: String) -> String { String(hash(secret).prefix(16)) }
 }
 
 // MARK: Devices
@@ -167,19 +162,18 @@ extension Sessions {
             guard unused < Self.deviceLifetime else { continue }
             add(
                 Session(
-                    id: String(device.hash.prefix(16)), user: "", owner: Self.owner(ofDevice: device.name),
+                    hash: device.hash, user: "", owner: Self.owner(ofDevice: device.name),
                     role: .admin,
                     device: device.name, token: token(), began: device.began, used: device.used,
-                    expires: now.instant + (Self.deviceLifetime - unused), end: nil, paidUntil: now.instant),
-                device.hash)
+                    expires: now.instant + (Self.deviceLifetime - unused), end: nil, paidUntil: now.instant))
         }
         stored = self.devices
     }
 
     /// The sessions of devices.
     private var devices: [StoredDevice] {
-        sessions.compactMap { hash, session in
-            session.device.map { StoredDevice(name: $0, hash: hash, began: session.began, used: session.used) }
+        sessions.values.compactMap { session in
+            session.device.map { StoredDevice(name: $0, hash: session.hash, began: session.began, used: session.used) }
         }.sorted { $0.name < $1.name }
     }
 

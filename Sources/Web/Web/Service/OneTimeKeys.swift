@@ -69,19 +69,8 @@ struct OneTimeKeys: Hashable, Sendable {
         return expected.utf8.count >= 64 && PasswordHash.isEqual(key, expected) && unlink(path) == 0
     }
 
-    private func write(_ text: String, to name: String) -> Bool { PrivateFile.write(text, to: name, in: folder) }
-}
-
-/// Files that only their owner can read.
-enum PrivateFile {
-    /// Replaces a file, which belongs to the owner of the folder: a service's user when root runs `open`. Blocks.
-    ///
-    /// - Parameters:
-    ///   - text: the contents.
-    ///   - name: the name in the folder, with a slash before it.
-    ///   - folder: the folder.
-    /// - Returns: whether it could be written.
-    static func write(_ text: String, to name: String, in folder: String) -> Bool {
+    /// Writes a file that belongs to the owner of the folder: a service's user when root runs `open`.
+    private func write(_ text: String, to name: String) -> Bool {
         let path = folder + name
         let temporary = path + ".new"
         unlink(temporary)
@@ -94,6 +83,6 @@ enum PrivateFile {
         }
         var text = text
         let isWritten = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
-        return isWritten && fsync(descriptor) == 0 && rename(temporary, path) == 0
+        return isWritten && rename(temporary, path) == 0
     }
 }

@@ -158,14 +158,14 @@ struct PageServer {
                 .error(403, "wrong_token", "The request does not have the session's token. Reload the page."))
         }
         if request.path == "/logout" {
-            sessions.end(secret)
+            sessions.end(session)
             var response = HTTPResponse.json(200, [:])
             response.headers.append(("Set-Cookie", cookie(cookieName(of: request), "", lifetime: 0)))
             return .sessionsChanged(response)
         }
-        _ = sessions.prolong(secret, at: now)
+        _ = sessions.prolong(session, at: now)
         if request.path == "/sessions" { return endSession(request, session) }
-        return publish(request, secret, session, at: now)
+        return publish(request, session, at: now)
     }
 
     static let noSession = HTTPResponse.error(401, "no_session", "Log in first.")
@@ -193,11 +193,13 @@ struct PageServer {
         // A page that is shown asks again and again. Streams do not count: hidden pages have some, too.
         case "/session":
             return .respond(
-                described(session, secret, cookie: cookieName(of: request), for: sessions.prolong(secret, at: now)))
+                described(session, secret, cookie: cookieName(of: request), for: sessions.prolong(session, at: now)))
         case "/sessions":
             guard session.role == .admin else { return .respond(Self.notAdmin) }
             return .respond(
-                .json(200, ["sessions": .array(sessions.all.map { entry($0, isOwn: $0.id == session.id) })]))
+                .json(
+                    200,
+                    ["sessions": .array(sessions.all(at: now.instant).map { entry($0, isOwn: $0.id == session.id) })]))
         case "/history":
             guard let tag = request.query["tag"], TopicPattern.isID(tag) else {
                 return .respond(.error(400, "invalid_argument", "tag must be a tag's id."))
@@ -390,7 +392,7 @@ struct PageServer {
     // MARK: Publishing
 
     private mutating func publish(
-        _ request: HTTPRequest, _ secret: String, _ session: Session, at now: Moment
+        _ request: HTTPRequest, _ session: Session, at now: Moment
     ) -> Action {
         commands += 1
         let id = "web-\(mirror.boot)-\(commands)"
@@ -401,7 +403,7 @@ struct PageServer {
             let status = error == .notPermitted ? 403 : error == .tooLarge ? 413 : 400
             return .respond(.error(status, error.rawValue, error.text))
         }
-        guard sessions.publish(secret, at: now.instant) else {
+        guard sessions.publish(session, at: now.instant) else {
             return .respond(.error(429, "too_many", "At most \(Sessions.messagesPerSecond) commands a second."))
         }
         guard broker.isConnected else {

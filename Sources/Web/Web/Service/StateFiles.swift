@@ -48,8 +48,7 @@ struct StateFiles: Hashable, Sendable {
     func write(_ history: History) -> Bool { write(history.stored, to: Self.history) }
 
     private func write(_ document: JSONValue, to name: String) -> Bool {
-        PrivateFile.write(
-            String(decoding: JSONText.bytes(of: document), as: UTF8.self), to: name, in: folder)
+        (try? AtomicFile.write(JSONText.bytes(of: document), to: folder + name, mode: 0o600)) != nil
     }
 }
 

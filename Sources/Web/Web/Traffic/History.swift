@@ -102,12 +102,8 @@ struct History: Sendable {
 
     /// The rows of the tags that have changed last, for a file.
     var stored: JSONValue {
-        let latest =
-            records.count <= Self.mostStored ? Array(records) : records.sorted { $0.value.changed > $1.value.changed }
-        return [
-            "version": 1,
-            "tags": .object(Dictionary(latest.prefix(Self.mostStored).map { ($0.key, $0.value.stored) }) { $1 }),
-        ]
+        let latest = records.sorted { $0.value.changed > $1.value.changed }.prefix(Self.mostStored)
+        return ["version": 1, "tags": .object(Dictionary(latest.map { ($0.key, $0.value.stored) }) { $1 })]
     }
 
     /// What an earlier run has stored; nothing of what no release has written. It is not known what happened since.

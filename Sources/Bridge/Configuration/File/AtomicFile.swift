@@ -1,8 +1,7 @@
-import Configuration
-import Glibc
+public import Glibc
 
 /// Replaces files atomically: a reader sees the old contents or the new ones.
-enum AtomicFile {
+public enum AtomicFile {
     /// Writes a file beside the old one and puts it in its place. Blocks: for the helper thread.
     ///
     /// The folder may belong to others, too: nothing is ever opened that was there before, so a link or a FIFO that lies in
@@ -14,7 +13,7 @@ enum AtomicFile {
     ///   - mode: who may read it, whatever the process's mask takes away from new files.
     ///   - isDurable: whether file and name are on the disk when this returns.
     /// - Throws: ``FileError``; the old file is then as it was, and nothing is left beside it.
-    static func write(
+    public static func write(
         _ bytes: [UInt8], to path: String, mode: mode_t, isDurable: Bool = true
     ) throws(FileError) {
         try checkReplaceable(path)
@@ -51,7 +50,7 @@ enum AtomicFile {
     }
 
     /// Opens a file, and closes it after it was used, also if that fails.
-    static func open(
+    public static func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, _ use: (Int32) throws(FileError) -> Void
     ) throws(FileError) {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC, mode)
@@ -67,7 +66,7 @@ enum AtomicFile {
     }
 
     /// Writes bytes to an open file, at its position.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(FileError) {
+    public static func write(_ bytes: [UInt8], to descriptor: Int32) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -77,7 +76,7 @@ enum AtomicFile {
     }
 
     /// Waits until an open file is on the disk.
-    static func sync(_ descriptor: Int32) throws(FileError) {
+    public static func sync(_ descriptor: Int32) throws(FileError) {
         guard fsync(descriptor) == 0 else { throw FileError(errno) }
     }
 }
