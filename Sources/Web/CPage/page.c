@@ -63,6 +63,9 @@ static const unsigned char tag_js[] = {
 static const unsigned char gaps_js[] = {
 #embed "../Web/Page/gaps.js"
 };
+static const unsigned char levels_js[] = {
+#embed "../Web/Page/levels.js"
+};
 static const unsigned char chart_js[] = {
 #embed "../Web/Page/chart.js"
 };
@@ -111,6 +114,7 @@ static const struct page_file files[] = {
     {"table.js", table_js, sizeof table_js},
     {"tag.js", tag_js, sizeof tag_js},
     {"gaps.js", gaps_js, sizeof gaps_js},
+    {"levels.js", levels_js, sizeof levels_js},
     {"chart.js", chart_js, sizeof chart_js},
     {"pair.js", pair_js, sizeof pair_js},
     {"why.js", why_js, sizeof why_js},

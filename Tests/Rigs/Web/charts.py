@@ -101,4 +101,39 @@ def charts(run):
         page.stop()
 
 
-CASES = [charts]
+def discharge(run):
+    """The battery since its last charge, which only the bridge knows: twelve days, and the time before the server ran."""
+    stage, browser, port = run.stage, run.driver.browser(), take_port()
+    stage.simulator.type("battery 0002 50")
+    wait_for("the level", lambda: json.loads(stage.retained("jacquard/tag/0002/battery"))["level"] == 50)
+    stage.bridge.stop()
+    file, day = os.path.join(stage.folder, "bridge-state", "batteries.json"), 24 * 3600
+    with open(file, encoding="utf-8") as stored:
+        document = json.load(stored)
+    battery = next(each for each in document["batteries"] if each["id"] == "0002")
+    now = int(time.time())
+    battery["points"] = [now - 12 * day, 95, 0, now - 5 * day, 72, 0]
+    with open(file, "w", encoding="utf-8") as stored:
+        json.dump(document, stored)
+    stage.bridge.start()
+    page = stage.start_web("", port)
+    try:
+        browser.open(stage.link(page))
+        browser.wait_for("attic ok")
+        browser.wait_for_script("return document.getElementById('totals').innerText.includes('2 online')", "both tags")
+        browser.run("location.hash = 'tag/0002'")
+        caption(browser, "Battery", "^Battery: 50 %, lowest 50, highest 72, falling")
+        browser.click_text("7 days")
+        caption(browser, "Battery", "^Battery: 50 %, lowest 50, highest 95, falling")
+        browser.run("document.querySelector('[role=slider][aria-label=Battery]').focus()")
+        browser.keys("\ue011")
+        first = time.strftime("%-d", time.localtime(now - 12 * day))
+        caption(browser, "Battery", r"95 %% at .*\b%s\b.* \d\d:\d\d$" % first)
+        # The others show a week.
+        caption(browser, "Gestures", "^Gestures: none in the last 7 days")
+    finally:
+        browser.close()
+        page.stop()
+
+
+CASES = [charts, discharge]

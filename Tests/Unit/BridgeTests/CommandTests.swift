@@ -67,7 +67,7 @@ struct CommandTests {
             "battery/get, config/get, config/set, connection/set, find/set, haptic/set, imu/get, imu/sessions/get, imu/set, "
             + "info/get, led/set, modules/get, modules/set, name/set, notify/set, raw/set, rssi/get, sleep/set, touch_mode/set"
         let verbs =
-            "doctor, forget, gatt, health, log, log_level, metrics, pair, pair_serial, refresh, scan, tags, trace"
+            "battery_history, doctor, forget, gatt, health, log, log_level, metrics, pair, pair_serial, refresh, scan, tags, trace"
         for (topic, text) in [
             ("tag/003R/sing/set", "There is no command \"sing/set\"; there are \(names)"),
             ("tag/003R/led/get", "There is no command \"led/get\"; there are \(names)"),

@@ -267,7 +267,7 @@ struct DocumentationTests {
     @Test("shows commands that are executed")
     func commands() throws {
         let examples = examples(in: "sh")
-        #expect(examples.count == 63)
+        #expect(examples.count == 64)
         for example in examples {
             let match = try #require(
                 try #/mosquitto_pub -t jacquard/(\S+) (?:-n|-m '?(.+?)'?)/#.wholeMatch(in: example))

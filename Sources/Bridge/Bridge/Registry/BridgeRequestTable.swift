@@ -4,6 +4,7 @@ import Text
 enum BridgeRequestTable {
     /// In the order of error texts.
     static let rows: [any BridgeRequest.Type] = [
+        BatteryHistoryRequest.self,
         DoctorRequest.self,
         ForgetRequest.self,
         GATTRequest.self,

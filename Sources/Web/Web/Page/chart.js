@@ -8,11 +8,11 @@ const width = 360, height = 128, left = 40, bottom = 18, top = 8, right = 6;
 const bandHeight = 5, base = height - bottom - bandHeight - 1;
 
 const dayLength = 24 * 3600000;
-const weekday = new Intl.DateTimeFormat(undefined, {weekday: "short"});
+const weekday = new Intl.DateTimeFormat(undefined, {weekday: "short"}), date = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "short"});
 
 // The time of a value in a chart of one day or of several.
 function timeText(time, days) {
-  return days === 1 ? shortTime(time) : `${weekday.format(new Date(time))} ${shortTime(time)}`;
+  return days === 1 ? shortTime(time) : `${(days > 7 ? date : weekday).format(new Date(time))} ${shortTime(time)}`;
 }
 
 const spanText = days => (days === 1 ? "in the last 24 hours" : `in the last ${days} days`);

@@ -6,6 +6,7 @@ import {gestureParts} from "./drawings.js";
 import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {chart, lineChart, columnChart} from "./chart.js";
 import {history} from "./connection.js";
+import {levelsOf, withLevels} from "./levels.js";
 import {firstGap, lastAbsence} from "./gaps.js";
 import {todayStrip} from "./strip.js";
 import {resultLine, sendShown} from "./result.js";
@@ -130,8 +131,13 @@ export function tagPage(root, {model, connection, go}, id) {
     ...[settings].filter(panel => panel.childElementCount > 0));
   root.append(heading, state, latest, content);
 
+  // The levels that the bridge keeps; null until it was asked. A role that may not ask it sees what the server of the page remembers.
+  let levels = null;
   loadCharts();
-  const chartTimer = setInterval(loadCharts, 60000);
+  const chartTimer = setInterval(() => {
+    loadCharts();
+    loadLevels();
+  }, 60000);
 
   async function loadCharts() {
     try {
@@ -142,10 +148,20 @@ export function tagPage(root, {model, connection, go}, id) {
       const {slot, end, hour, connection: links} = data;
       if (days === 1) model.remember(id, links, slot, end);
       const empty = Date.parse(model.tags.get(id)?.forecast?.empty ?? "");
-      battery.draw(lineChart(data.battery, {unit: "%", low: 0, high: 100, slot, end, days, connection: links, empty: Number.isNaN(empty) || days === 1 ? null : empty}));
+      const long = withLevels(data, levels ?? [], days > 1), since = days === 1 ? 1 : Math.ceil(long.battery.length * slot / 86400000);
+      battery.draw(lineChart(long.battery, {unit: "%", low: 0, high: 100, slot, end, days: since, connection: long.connection, empty: Number.isNaN(empty) || days === 1 ? null : empty}));
       signal.draw(lineChart(data.signal, {unit: "dBm", low: -100, high: -30, slot, end, days, connection: links}));
       gestures.draw(columnChart(data.gestures, {slot: hour, end, days, connection: links, connectionSlot: slot}));
     } catch { /* the header says that the server is away */ }
+  }
+
+  async function loadLevels() {
+    const bridge = model.bridgeOf(id), request = `bridge/${bridge}/request/battery_history`;
+    if (levels || !bridge || !connection.may(request)) return;
+    levels = [];
+    const {ok, data} = await connection.send(request, {tag: id}, {timeout: 5000});
+    levels = ok ? levelsOf(data) : null;
+    if (ok) loadCharts();
   }
 
   function clear() {
@@ -157,18 +173,24 @@ export function tagPage(root, {model, connection, go}, id) {
     replace(latest, "", () => []);
   }
 
-  let wasContinuous = false, removals = model.removalsOf(id), hadBattery = false;
+  let wasContinuous = false, removals = model.removalsOf(id), hadBattery = false, hadTag = false;
   function update() {
     const tag = model.tags.get(id);
     // A tag that is added again has nothing of the one that was removed.
     const wasRemoved = model.removalsOf(id) !== removals, hasBattery = Boolean(tag?.battery);
     if (wasRemoved) clear();
-    if (wasRemoved || (hadBattery && !hasBattery)) loadCharts();
+    if (wasRemoved || (hadBattery && !hasBattery)) {
+      levels = null;
+      loadCharts();
+      loadLevels();
+    }
     removals = model.removalsOf(id);
     hadBattery = hasBattery;
     const name = tag?.info?.name ?? "";
     replace(heading, name, () => named(id, name));
     content.hidden = !tag;
+    if (tag && !hadTag) loadLevels();
+    hadTag = Boolean(tag);
     if (!tag) {
       setText(state, model.isReady ? "No bridge knows this tag." : "");
       return;
