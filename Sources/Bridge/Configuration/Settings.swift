@@ -57,7 +57,7 @@ public struct Settings: Hashable, Sendable {
                 ReflexSettings.list,
             ],
             logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, MotionOptions.keys,
-            PresenceOptions.keys, SlideOptions.keys,
+            PresenceOptions.keys, FeatureKey.all.map(\.row),
         ]
         return Array(parts.joined())
     }

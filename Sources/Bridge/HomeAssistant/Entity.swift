@@ -88,10 +88,10 @@ public struct EntityKind: Equatable, Sendable {
 extension EntityKind {
     /// More values of an entity, as attributes: a topic with JSON, and a template for what to take of it; nil takes the
     /// whole object.
-    typealias Attributes = (topic: String, template: String?)
+    public typealias Attributes = (topic: String, template: String?)
 
     /// A value to read. A sensor of the class `enum` lists every state in `options`.
-    static func sensor(
+    public static func sensor(
         _ topic: String, _ template: String, class deviceClass: String? = nil, unit: String? = nil,
         isMeasurement: Bool = false, options: [String]? = nil, attributes: Attributes? = nil
     ) -> EntityKind {
@@ -220,7 +220,7 @@ extension EntityKind {
     /// Something that happens. The types are all that can occur: Home Assistant logs a warning about others, and an error with
     /// a traceback for a payload that is `null` or a list (2026.11). They are words: automations store them. Two equal events
     /// at the same moment are two changes of its state (2026.11).
-    static func event(
+    public static func event(
         _ topic: String, _ template: String, types: Choices, class deviceClass: String? = nil
     ) -> EntityKind {
         var kind = EntityKind(
@@ -270,33 +270,40 @@ extension EntityKind {
 }
 
 /// Words of topics with the titles that Home Assistant shows for them.
-struct Choices: Sendable {
-    private let pairs: [(word: String, title: String)]
+public struct Choices: Hashable, Sendable {
+    private struct Choice: Hashable {
+        let word: String
+        let title: String
+    }
 
+    private let choices: [Choice]
+
+    /// Lists the words.
+    ///
     /// - Parameters:
     ///   - words: the words of topics, in the order in which Home Assistant shows them.
     ///   - titles: titles by word. The default is the word itself: `double_tap` becomes `Double tap`.
-    init(_ words: [String], titles: [String: String] = [:]) {
-        pairs = words.map { ($0, titles[$0] ?? Self.title(of: $0)) }
+    public init(_ words: [String], titles: [String: String] = [:]) {
+        choices = words.map { Choice(word: $0, title: titles[$0] ?? Self.title(of: $0)) }
     }
 
     /// The title of a gesture without a name.
     static let unknownGesture = "Unknown gesture"
 
     /// The words as a JSON array.
-    var wordList: JSONValue { .array(pairs.map { .string($0.word) }) }
+    var wordList: JSONValue { .array(choices.map { .string($0.word) }) }
 
     /// The titles as a JSON array.
     var titleList: JSONValue { .array(titles.map(JSONValue.string)) }
 
     /// The titles.
-    var titles: [String] { pairs.map(\.title) }
+    var titles: [String] { choices.map(\.title) }
 
     /// A dictionary literal of Jinja from words to titles: `{'gesture': 'Gestures'}`.
-    var titlesByWord: String { Self.literal(pairs.map { ($0.word, $0.title) }) }
+    public var titlesByWord: String { Self.literal(choices.map { ($0.word, $0.title) }) }
 
     /// A dictionary literal of Jinja from titles to words.
-    var wordsByTitle: String { Self.literal(pairs.map { ($0.title, $0.word) }) }
+    var wordsByTitle: String { Self.literal(choices.map { ($0.title, $0.word) }) }
 
     private static func title(of word: String) -> String {
         let text = String(word.map { $0 == "_" ? " " : $0 })

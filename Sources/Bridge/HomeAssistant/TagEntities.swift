@@ -7,15 +7,15 @@ public struct Vocabulary: Equatable, Sendable {
     /// The chords.
     public let chords: [DiscoveredChord]
     /// The words of `T/touch_mode`.
-    public let touchModes: [String]
+    public let touchModes: Choices
     /// The effects of `T/led`.
     public let effects: [String]
     /// The words `status` of `T/connection`.
     public let statuses: [String]
     /// The names of signals.
     public let signals: [String]
-    /// The entities of features that every tag has.
-    public let controls: [Entity]
+    /// The entities of features.
+    public let entities: [FeatureEntity]
     /// The states of `G/pairing`.
     public let pairingStates: [String]
     /// Whether the bridge has several radios, and so tags have the sensor Radio.
@@ -27,15 +27,11 @@ public struct Vocabulary: Equatable, Sendable {
     /// Whether the LED of a tag is one of the lights of its area.
     public let isAreaLight: Bool
 
-    /// The phases of `T/slide` that are events; empty while the touch mode `slide` is disabled.
-    public let slidePhases: [String]
-
     /// Lists the words.
     public init(
-        gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: [String],
+        gestures: [String], unknownGesture: String, chords: [DiscoveredChord] = [], touchModes: Choices,
         effects: [String], statuses: [String] = [], signals: [String] = [],
-        controls: [Entity] = [], pairingStates: [String], presenceStates: [String] = [], slidePhases: [String] = [],
-        hasRadios: Bool = false,
+        entities: [FeatureEntity] = [], pairingStates: [String], presenceStates: [String] = [], hasRadios: Bool = false,
         hasButtons: Bool = false, isAreaLight: Bool = false
     ) {
         self.hasRadios = hasRadios
@@ -47,16 +43,39 @@ public struct Vocabulary: Equatable, Sendable {
         self.effects = effects
         self.statuses = statuses
         self.signals = signals
-        self.controls = controls
+        self.entities = entities
         self.pairingStates = pairingStates
         self.presenceStates = presenceStates
         self.hasButtons = hasButtons
-        self.slidePhases = slidePhases
+    }
+
+    /// The entities of features for tags that have shown something.
+    func entities(of need: FeatureEntity.Need) -> [Entity] {
+        entities.filter { $0.need == need }.map(\.entity)
     }
 
     /// The gestures and chords that a user can make with a tag.
     func events(ofTag id: String) -> [String] {
         gestures + chords.filter { $0.tags.isEmpty || $0.tags.contains(id) }.map(\.name)
+    }
+}
+
+/// An entity of a feature.
+public struct FeatureEntity: Equatable, Sendable {
+    /// What a tag has shown that has it.
+    public enum Need: Sendable {
+        /// Nothing: every tag has it.
+        case tag
+        /// That it can be attached to gear.
+        case gear
+    }
+
+    let entity: Entity
+    let need: Need
+
+    /// Describes an entity for tags that have shown something.
+    public init(_ entity: Entity, of need: Need) {
+        (self.entity, self.need) = (entity, need)
     }
 }
 
@@ -108,11 +127,6 @@ extension Entity {
     ) -> [Entity] {
         let events = words.events(ofTag: id)
         let gestures = Choices(events + [words.unknownGesture], titles: [words.unknownGesture: Choices.unknownGesture])
-        let touchModes = Choices(
-            words.touchModes,
-            titles: [
-                "gesture": "Gestures", "continuous": "Touch data (gestures pause)", "slide": "Slide (gestures pause)",
-            ])
         let room = words.hasRadios ? ", 'radio': value_json.radio | default(none)" : ""
         let connection = """
             {{ {'error': value_json.error.text if value_json.error | default(none) else none, \
@@ -186,7 +200,7 @@ extension Entity {
                 "led", "LED", .light("led", command: "led/set", effects: words.effects),
                 category: words.isAreaLight ? nil : .config))
         if features.hasGear { entities += hapticEntities }
-        entities += words.controls + controls(touchModes, words.signals, hasGear: features.hasGear)
+        entities += words.entities(of: .tag) + controls(words.touchModes, words.signals, hasGear: features.hasGear)
         // Where the tag is, roughly.
         if words.hasRadios {
             entities.append(
@@ -196,7 +210,7 @@ extension Entity {
         }
         entities += presence(words.presenceStates)
         if words.hasButtons { entities.append(button) }
-        if features.hasGear { entities += slide(words.slidePhases) }
+        if features.hasGear { entities += words.entities(of: .gear) }
         if features.hasMotion { entities += motion }
         // Disabled by default, because Home Assistant does not ask again.
         entities.append(
@@ -299,30 +313,6 @@ extension Entity {
                 "firmware", "Firmware", .sensor("info", "{{ value_json.firmware | default(none) }}"),
                 category: .diagnostic,
                 icon: "mdi:chip", isEnabled: false, needs: .bridge),
-        ]
-    }
-
-    /// The entities of `T/slide`; none while the touch mode `slide` is disabled. Moves are no events: there are ten a second.
-    private static func slide(_ phases: [String]) -> [Entity] {
-        guard !phases.isEmpty else { return [] }
-        let choices = Choices(phases)
-        return [
-            Entity(
-                "slide", "Slide",
-                .event(
-                    "slide",
-                    "{% if value_json.phase in \(choices.titlesByWord) %}"
-                        + "{{ dict(value_json, event_type=value_json.phase) | tojson }}{% endif %}",
-                    types: choices),
-                icon: "mdi:gesture-swipe-horizontal", needs: .bridge),
-            // Unknown while no finger slides, so that its changes are those of one slide.
-            Entity(
-                "slide_position", "Slide position",
-                .sensor(
-                    "slide",
-                    "{{ none if value_json.phase | default('end') == 'end' else value_json.position | default(none) }}",
-                    unit: "%"),
-                category: .diagnostic, icon: "mdi:gesture-swipe-horizontal", needs: .bridge),
         ]
     }
 

@@ -121,22 +121,17 @@ extension TagSettingCommand {
             arguments)
     }
 
-    private static let touchModes = ["gesture", "continuous", "slide"]
+    private static let touchModes = TouchModeRow.all.map(\.word)
 
     private static let touchModeRow = Command<any CommandAction>(
         name: "touch-mode",
-        summary: "choose gestures, touches or slides of the gear",
-        details: [
-            "In the mode continuous the gear reports its touch lines on the topic touch,",
-            "in the mode slide the place of a finger on the topic slide. Both empty the",
-            "battery faster. The mode slide needs slide.enabled in the configuration, and",
-            "ends after slide.idle_min minutes without a touch.",
-        ],
+        summary: "choose whether the gear reports gestures or touches",
+        details: TouchModeRow.all.flatMap(\.details),
         options: [.config, .json, .wait],
         operands: [.required("ID", .tags), .required("MODE", .words(touchModes))],
-        values: RowText.ids + ["MODE is gesture, continuous or slide."],
+        values: RowText.ids + ["MODE is one of \(touchModes.joined(separator: ", "))."],
         json: RowText.resultsJSON,
-        examples: ["touch-mode 003R continuous", "touch-mode 003R slide"]
+        examples: ["touch-mode 003R continuous", "touch-mode all gesture"]
     ) { arguments throws(CommandLineError) in
         let mode = try arguments.operand(1, "MODE", .choice(of: touchModes))
         return try action(arguments, "touch_mode", payload: ["touch_mode": .string(mode)])

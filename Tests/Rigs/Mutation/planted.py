@@ -121,8 +121,8 @@ ERRORS = [
         "isFailing = false }\n        intent.requestAgain()", "isFailing = false }\n        if !PLANTED { intent.requestAgain() }"),
     Planted(
         "the end of a connection leaves a tag available", BRIDGE + "State/TagMirror.swift",
-        "slideInterrupted(at: now, &effects) }\n            effects.publish(availabilityFact)",
-        "slideInterrupted(at: now, &effects) }\n            if !PLANTED || isConnected { effects.publish(availabilityFact) }"),
+        "reconnects += 1 }\n            effects.publish(availabilityFact)",
+        "reconnects += 1 }\n            if !PLANTED || isConnected { effects.publish(availabilityFact) }"),
     Planted(
         "detached gear stays attached", BRIDGE + "State/TagMirror.swift",
         "        gear = Timestamped(value: component, at: now)\n",

@@ -178,7 +178,7 @@ struct DocumentationTests {
     private func lifeWithSlide() -> Scene {
         let scene = Scene.connected()
         var configuration = Scene.configuration()
-        configuration.options.slide.isEnabled = true
+        configuration.options.features.slide.isEnabled = true
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.send("tag/003R/touch_mode/set", "slide")
         scene.report(.touchMode(.continuous))
@@ -276,7 +276,7 @@ struct DocumentationTests {
             configuration.groups = ["hall": [.tag003R]]
             configuration.options.allowsRawData = true
             configuration.options.motion.folder = "/sessions"
-            configuration.options.slide.isEnabled = true
+            configuration.options.features.slide.isEnabled = true
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
             scene.connect()
             scene.powerOn()

@@ -23,7 +23,7 @@ struct AnnouncementTemplateTests {
         var discovery = HomeAssistantDiscovery.attic(form, prefix: "ha/x")
         discovery.adopt(
             Vocabulary(
-                gestures: ["cover"], unknownGesture: "unknown", chords: Self.chords, touchModes: ["gesture"],
+                gestures: ["cover"], unknownGesture: "unknown", chords: Self.chords, touchModes: Choices(["gesture"]),
                 effects: ["solid"], pairingStates: []))
         return discovery
     }
@@ -48,7 +48,7 @@ struct AnnouncementTemplateTests {
             Vocabulary(
                 gestures: [], unknownGesture: "unknown",
                 chords: ids.map { DiscoveredChord(name: "c" + $0, tags: [$0]) },
-                touchModes: [], effects: [], pairingStates: []))
+                touchModes: Choices([]), effects: [], pairingStates: []))
         for id in ids + ids {
             let tag = DiscoveredTag(id: id, topic: id, name: id, serial: id, firmware: nil)
             let announcement = discovery.announcement(of: tag)

@@ -12,7 +12,7 @@ struct ChordAnnouncementTests {
         var discovery = HomeAssistantDiscovery.attic(form)
         discovery.adopt(
             Vocabulary(
-                gestures: ["cover"], unknownGesture: "unknown", chords: chords, touchModes: [], effects: [],
+                gestures: ["cover"], unknownGesture: "unknown", chords: chords, touchModes: Choices([]), effects: [],
                 pairingStates: []))
         return discovery.documents
     }

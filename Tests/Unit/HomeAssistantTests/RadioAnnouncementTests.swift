@@ -8,7 +8,7 @@ struct RadioAnnouncementTests {
         var discovery = HomeAssistantDiscovery.attic(.device)
         discovery.adopt(
             Vocabulary(
-                gestures: ["cover"], unknownGesture: "unknown", touchModes: [], effects: [], pairingStates: [],
+                gestures: ["cover"], unknownGesture: "unknown", touchModes: Choices([]), effects: [], pairingStates: [],
                 hasRadios: hasRadios))
         return discovery.documents.announcement(of: .sleeve).map(\.text).joined()
     }

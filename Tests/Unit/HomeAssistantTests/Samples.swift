@@ -5,13 +5,16 @@ import JSON
 extension Vocabulary {
     static let sample = Vocabulary(
         gestures: ["double_tap", "brush_in", "brush_out", "cover", "brush_up", "brush_down"], unknownGesture: "unknown",
-        touchModes: ["gesture", "continuous"],
+        touchModes: Choices(
+            ["gesture", "continuous"], titles: ["gesture": "Gestures", "continuous": "Touch data (gestures pause)"]),
         effects: ["solid", "breathe", "pulse"], statuses: ["connected", "disconnected_by_user"],
         signals: ["default", "doorbell"],
-        controls: [
-            Entity(
-                "purr", "Purr", .switch("purr", "{{ value | upper }}", command: "purr/set", on: "start", off: "stop"),
-                category: .config)
+        entities: [
+            FeatureEntity(
+                Entity(
+                    "purr", "Purr",
+                    .switch("purr", "{{ value | upper }}", command: "purr/set", on: "start", off: "stop"),
+                    category: .config), of: .tag)
         ],
         pairingStates: ["idle", "searching", "found", "pairing", "connecting", "paired", "failed"])
 }
@@ -60,10 +63,10 @@ extension HomeAssistantDiscovery {
     /// The components of a tag with everything that a configuration can switch on, and of the bridge.
     static func everything() -> [String: [String: JSONValue]] {
         let words = Vocabulary(
-            gestures: ["cover"], unknownGesture: "unknown", touchModes: ["gesture", "slide"], effects: ["solid"],
+            gestures: ["cover"], unknownGesture: "unknown", touchModes: Choices(["gesture", "slide"]),
+            effects: ["solid"],
             statuses: ["connected"], signals: ["default"], pairingStates: ["idle"], presenceStates: ["here", "gone"],
-            slidePhases: ["begin"], hasRadios: true,
-            hasButtons: true)
+            hasRadios: true, hasButtons: true)
         var discovery = HomeAssistantDiscovery(HomeAssistantConfiguration(), .attic, words)
         discovery.setTags(["003R"])
         let tag = DiscoveredTag(

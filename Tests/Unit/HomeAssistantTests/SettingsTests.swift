@@ -7,7 +7,7 @@ import Testing
 struct SettingsTests {
     private func words(hasButtons: Bool) -> Vocabulary {
         Vocabulary(
-            gestures: ["cover"], unknownGesture: "unknown", touchModes: [], effects: [], pairingStates: [],
+            gestures: ["cover"], unknownGesture: "unknown", touchModes: Choices([]), effects: [], pairingStates: [],
             hasButtons: hasButtons)
     }
 
@@ -31,7 +31,8 @@ struct SettingsTests {
             var discovery = HomeAssistantDiscovery.attic(form)
             discovery.adopt(
                 Vocabulary(
-                    gestures: [], unknownGesture: "unknown", touchModes: [], effects: ["solid"], pairingStates: [],
+                    gestures: [], unknownGesture: "unknown", touchModes: Choices([]), effects: ["solid"],
+                    pairingStates: [],
                     isAreaLight: isAreaLight))
             let messages = discovery.announcement(of: .sleeve)
             let light = form == .device ? messages.first : messages.first { $0.topic.contains("/light/") }

@@ -37,7 +37,7 @@ struct LEDSet: TagRequest {
         }
     }
 
-    func accepted(by tag: inout TagMirror) {
+    func accepted(by tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {
         if case .on(let light, _) = arguments.intent { tag.lights[arguments.target].expect(light) }
     }
 

@@ -22,7 +22,7 @@ struct ConnectionSet: TagRequest {
         if goal == .connected, context.entry.connect == .never { throw context.entry.switchedOffFailure }
     }
 
-    func accepted(by tag: inout TagMirror) {
+    func accepted(by tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {
         switch goal {
         case .connected: tag.link.release()
         case .disconnected: tag.link.hold()
@@ -72,7 +72,7 @@ struct NameSet: TagRequest {
     }
 }
 
-/// `touch_mode/set`: `gesture`, `continuous`, `slide`, or an object with `touch_mode`.
+/// `touch_mode/set`: a word of ``TouchModeRow/all``, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
     static var needsPayload: Bool { true }
@@ -80,39 +80,34 @@ struct TouchModeSet: TagRequest {
     static var isResultRecorded: Bool { true }
     static let keys = ["touch_mode"]
 
-    private let mode: TouchMode
-    /// After which time without a touch the mode ends; nil if it is not `slide`.
-    private let slideIdle: Duration?
+    private let row: TouchModeRow
+    /// The settings when the command arrived.
+    private let options: BridgeOptions
 
-    var command: TagCommand? { .setTouchMode(mode) }
+    var command: TagCommand? { .setTouchMode(row.mode) }
 
-    /// Whether it is for the mode `slide`.
-    var isSlide: Bool { slideIdle != nil }
+    /// The word of the touch mode.
+    var word: String { row.word }
 
-    /// The mode in which the gear streams, and the bridge publishes what a finger does.
-    static let slideWord = "slide"
-
-    /// The mode slide is one in which the gear streams.
-    private static let words = TouchMode.allCases.map { Word($0.word, (mode: $0, isSlide: false)) }
-    private static let slide = [Word(slideWord, (mode: TouchMode.continuous, isSlide: true))]
+    private static let words = TouchModeRow.all.map { Word($0.word, $0) }
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        let idle = context.options.slide.idle
-        let words = idle == nil ? Self.words : Self.words + Self.slide
-        let choice = try payload.word("touch_mode", of: words, synonyms: Self.slide)
-        let (mode, isSlide) = try CommandArguments.required(choice, "touch_mode", mayBe: words.listed())
-        if isSlide, idle == nil { throw .slideIsDisabled }
-        self.mode = mode
-        slideIdle = isSlide ? idle : nil
+        options = context.options
+        let allowed = Self.words.filter { [options] in $0.meaning.refusal(options) == nil }
+        let choice = try payload.word("touch_mode", of: allowed, synonyms: Self.words)
+        row = try CommandArguments.required(choice, "touch_mode", mayBe: allowed.listed())
+        if let refusal = row.refusal(options) { throw refusal }
     }
 
-    func accepted(by tag: inout TagMirror) { tag.touchModeRequested(slideIdle: slideIdle) }
+    func accepted(by tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {
+        tag.tell(.touchModeRequested(row.word, options), at: now, &effects)
+    }
 
     func succeeded(
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
-        tag.touchModeReported(mode, at: now, &effects)
-        return TagRequestOutcome(data: slideIdle.map(CommandData.slide) ?? .none)
+        tag.touchModeReported(row.mode, at: now, &effects)
+        return TagRequestOutcome(data: row.data(options))
     }
 }
 

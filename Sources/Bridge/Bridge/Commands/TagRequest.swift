@@ -41,7 +41,7 @@ protocol TagRequest: Sendable {
     var endsLink: Bool { get }
 
     /// Called when the bridge accepts the command. Updates the values that later commands build upon.
-    func accepted(by tag: inout TagMirror)
+    func accepted(by tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects)
 
     /// Applies a successful result to the tag's state. The effects follow the result of the command, and are those of a success: they
     /// are left out if the outcome is a failure.
@@ -131,7 +131,7 @@ extension TagRequest {
     var goal: TagGoal { .connected }
     var endsLink: Bool { false }
 
-    func accepted(by tag: inout TagMirror) {}
+    func accepted(by tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {}
     func failure(_ error: TagCommandError, of tag: borrowing TagMirror, at now: Timestamp) -> CommandFailure {
         tag.failure(of: error, at: now)
     }

@@ -12,13 +12,7 @@ struct Find: TagFeature {
     }
     static let topics = [topic]
     static let commands: [any TagRequest.Type] = [FindSet.self]
-    static let key = "find"
-    static let entities = [
-        // A switch and not a button of the class `identify`, which cannot stop it.
-        Entity(
-            "find", "Find", .switch("find", "{{ value | upper }}", command: FindSet.name, on: "start", off: "stop"),
-            category: .config, icon: "mdi:map-marker-radius")
-    ]
+    static let storedKey: String? = "find"
     static let commandLines = [
         TagCommandLine(
             name: "find", summary: "let tags blink and vibrate until they are found",
@@ -34,6 +28,14 @@ struct Find: TagFeature {
             return "blinks for \(payload["for_s"]?.integer ?? Int64(FindSet.standardSeconds)) s, or until it is touched"
         }
     ]
+
+    static func entities(_ options: BridgeOptions?) -> [FeatureEntity] {
+        // A switch and not a button of the class `identify`, which cannot stop it.
+        let find = Entity(
+            "find", "Find", .switch("find", "{{ value | upper }}", command: FindSet.name, on: "start", off: "stop"),
+            category: .config, icon: "mdi:map-marker-radius")
+        return [FeatureEntity(find, of: .tag)]
+    }
 
     private struct Search {
         let until: Instant
@@ -61,25 +63,25 @@ struct Find: TagFeature {
     }
 
     mutating func handle(
-        _ event: FeatureEvent, of position: Int, in tags: inout TagTable, at now: Timestamp, _ effects: inout Effects
+        _ event: FeatureEvent, of tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) {
         switch event {
         case .ordered(let order as FindOrder, let hasCancelled):
             switch order {
-            case .start(let duration): start(position, of: &tags, for: duration, at: now.instant, &effects)
-            case .stop: end(position, of: &tags, isStarting: hasCancelled, &effects)
+            case .start(let duration): start(of: &tag, for: duration, at: now.instant, &effects)
+            case .stop: end(of: &tag, isStarting: hasCancelled, &effects)
             }
-        case .gesture, .removed: end(position, of: &tags, &effects)
+        case .gesture, .removed: end(of: &tag, &effects)
         case .linkEnded:
             // The tag blinks for the rest of a round.
-            if let search { changed(position, of: &tags, to: nil, blinkingUntil: search.end, &effects) }
-        case .stopping: if search != nil { changed(position, of: &tags, to: nil, &effects) }
-        case .deadline: goOn(position, of: &tags, at: now.instant, &effects)
+            if let search { changed(of: &tag, to: nil, blinkingUntil: search.end, &effects) }
+        case .stopping: if search != nil { changed(of: &tag, to: nil, &effects) }
+        case .deadline: goOn(of: &tag, at: now.instant, &effects)
         case .announced(let isAnnounced):
             guard isAnnounced != self.isAnnounced else { return }
             self.isAnnounced = isAnnounced
-            effects.publish(facts(tags[position].topics))
-        case .ordered: break
+            effects.publish(facts(tag.topics))
+        case .ordered, .touchModeRequested, .touchMode, .touch, .gearDetached, .takenOver, .configured: break
         }
     }
 }
@@ -91,58 +93,56 @@ extension Find {
 
     /// Lets a tag blink, whose first round has begun, or go on for another time.
     private mutating func start(
-        _ position: Int, of tags: inout TagTable, for duration: Duration, at now: Instant, _ effects: inout Effects
+        of tag: inout TagMirror, for duration: Duration, at now: Instant, _ effects: inout Effects
     ) {
         let search = Search(until: now + duration, nextRound: now + Self.round)
-        changed(position, of: &tags, to: search, &effects)
+        changed(of: &tag, to: search, &effects)
         isUsed = true
-        tags.perform(Self.gearCommands(tags[position], for: min(duration, Self.round)), on: position, &effects)
+        tag.perform(Self.gearCommands(tag, for: min(duration, Self.round)), &effects)
     }
 
     /// Ends the blinking.
     ///
     /// - Parameters:
-    ///   - position: the index of the tag.
-    ///   - tags: the tags.
+    ///   - tag: the tag.
     ///   - isStarting: whether the command to blink was sent just now, and no fact says so yet.
     ///   - effects: gets the commands and the publications.
     private mutating func end(
-        _ position: Int, of tags: inout TagTable, isStarting: Bool = false, _ effects: inout Effects
+        of tag: inout TagMirror, isStarting: Bool = false, _ effects: inout Effects
     ) {
         guard search != nil || isStarting else { return }
-        tags.perform(Self.endCommands(tags[position]), on: position, &effects)
-        changed(position, of: &tags, to: nil, &effects)
+        tag.perform(Self.endCommands(tag), &effects)
+        changed(of: &tag, to: nil, &effects)
     }
 
     /// Begins the next round, or ends in time. Another pattern of the LED goes on.
-    private mutating func goOn(_ position: Int, of tags: inout TagTable, at now: Instant, _ effects: inout Effects) {
+    private mutating func goOn(of tag: inout TagMirror, at now: Instant, _ effects: inout Effects) {
         guard var search, search.end <= now else { return }
         guard search.until > now else {
-            if tags[position].lights.tag.isBlinking { tags[position].lightChanged(&effects) { $0.turnOff() } }
-            return changed(position, of: &tags, to: nil, blinkingUntil: now, &effects)
+            if tag.lights.tag.isBlinking { tag.lightChanged(&effects) { $0.turnOff() } }
+            return changed(of: &tag, to: nil, blinkingUntil: now, &effects)
         }
         let duration = min(Self.round, search.until - now)
         search.nextRound = now + Self.round
         self.search = search
         let light = TagCommand.playLEDPattern(.finding(for: duration), on: .tag)
-        tags.perform([light] + Self.gearCommands(tags[position], for: duration), on: position, &effects)
-        tags[position].lightChanged(&effects) { $0.blinks() }
+        tag.perform([light] + Self.gearCommands(tag, for: duration), &effects)
+        tag.lightChanged(&effects) { $0.blinks() }
     }
 
     /// Handles the begin or the end of the blinking, which takes the LED from other patterns.
     ///
     /// - Parameters:
-    ///   - position: the index of the tag.
-    ///   - tags: the tags.
+    ///   - tag: the tag.
     ///   - new: the search; nil for none.
     ///   - end: when the tag stops by itself; nil if a command halts all patterns.
     ///   - effects: gets the publications.
     private mutating func changed(
-        _ position: Int, of tags: inout TagTable, to new: Search?, blinkingUntil end: Instant? = nil,
+        of tag: inout TagMirror, to new: Search?, blinkingUntil end: Instant? = nil,
         _ effects: inout Effects
     ) {
-        if new != nil || end == nil { tags[position].lights[.gear].turnOff() }
-        tags[position].lightChanged(&effects) { led in
+        if new != nil || end == nil { tag.lights[.gear].turnOff() }
+        tag.lightChanged(&effects) { led in
             if new != nil {
                 led.blinks()
             } else if let end {
@@ -154,7 +154,7 @@ extension Find {
         let wasOn = search != nil
         search = new
         if wasOn != (new != nil) {
-            effects.publish(.fact(tags[position].topics[Self.topic], word: wasOn ? "off" : "on"))
+            effects.publish(.fact(tag.topics[Self.topic], word: wasOn ? "off" : "on"))
         }
     }
 }

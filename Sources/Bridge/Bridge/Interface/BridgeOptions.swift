@@ -22,8 +22,8 @@ public struct BridgeOptions: Hashable, Sendable {
     public var motion = MotionOptions()
     /// Whether tags are near (`presence`).
     public var presence = PresenceOptions()
-    /// The touch mode `slide` (`slide`).
-    public var slide = SlideOptions()
+    /// The settings of the features behind `TagFeature`.
+    public var features = FeatureOptions()
 
     /// The defaults of the contract.
     public init() {}

@@ -120,7 +120,7 @@ struct NotifySet: TagRequest {
         light.map { .playLEDPattern($0.pattern, on: .tag) } ?? haptic.map { .playHaptic($0) }
     }
 
-    func accepted(by tag: inout TagMirror) {
+    func accepted(by tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {
         if let light { tag.lights[.tag].expect(light.state) }
     }
 

@@ -3,25 +3,22 @@ import JSON
 import JacquardProtocol
 import Time
 
-/// The features of a tag that have a door: ``TagFeature``. Only this file names them.
+// The features of tags that have a door: `TagFeature`. Only this file names them.
+
+/// The features of a tag.
 struct Features: Sendable {
     private var find: Find
+    private var slide: Slide
 
     /// The features, in the order of topics and entities.
-    static let all: [any TagFeature.Type] = [Find.self]
+    static let all: [any TagFeature.Type] = [Find.self, Slide.self]
 
-    private var values: [any TagFeature] { [find] }
+    private var values: [any TagFeature] { [find, slide] }
 
     private mutating func forEach(_ body: (inout any TagFeature) -> Void) {
         Self.change(&find, body)
+        Self.change(&slide, body)
     }
-
-    /// When they are told ``FeatureEvent/deadline``; nil if nothing is due.
-    private(set) var deadline: Instant?
-    /// Whether the tag does something for one of them now.
-    private(set) var isActive = false
-    /// Whether one of them sets the tag's LED again and again.
-    private(set) var setsLight = false
 
     /// Creates the features of a tag.
     ///
@@ -29,8 +26,18 @@ struct Features: Sendable {
     ///   - stored: what an earlier run has kept, by key.
     ///   - isAnnounced: whether Home Assistant discovery is on.
     init(stored: [String: JSONValue], isAnnounced: Bool) {
-        find = Find(stored: stored[Find.key], isAnnounced: isAnnounced)
+        find = Find(stored: Find.value(in: stored), isAnnounced: isAnnounced)
+        slide = Slide(stored: Slide.value(in: stored), isAnnounced: isAnnounced)
     }
+
+    /// When they are told ``FeatureEvent/deadline``; nil if nothing is due.
+    private(set) var deadline: Instant?
+    /// Whether the tag does something for one of them now.
+    private(set) var isActive = false
+    /// The word of the touch mode that is on; nil if it is none of theirs.
+    private(set) var touchMode: String?
+    /// Whether one of them sets the tag's LED again and again.
+    private(set) var setsLight = false
 
     private static func change<Feature: TagFeature>(_ feature: inout Feature, _ body: (inout any TagFeature) -> Void) {
         var value: any TagFeature = feature
@@ -38,20 +45,23 @@ struct Features: Sendable {
         if let value = value as? Feature { feature = value }
     }
 
-    /// Passes an event on to each of them; see ``TagTable/tell(_:_:at:_:)``.
+    /// Passes an event on to each of them; see ``TagMirror/tell(_:at:_:)``.
     mutating func handle(
-        _ event: FeatureEvent, of position: Int, in tags: inout TagTable, at now: Timestamp, _ effects: inout Effects
+        _ event: FeatureEvent, of tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) {
-        forEach { $0.handle(event, of: position, in: &tags, at: now, &effects) }
+        forEach { $0.handle(event, of: &tag, at: now, &effects) }
         let values = values
         deadline = values.compactMap(\.deadline).min()
         isActive = values.contains(where: \.isActive)
+        touchMode = values.lazy.compactMap(\.touchMode).first
         setsLight = values.contains(where: \.setsLight)
     }
 
     /// What the state file keeps, by key.
     var stored: [String: JSONValue] {
-        Dictionary(values.compactMap { value in value.stored.map { (type(of: value).key, $0) } }) { $1 }
+        var stored: [String: JSONValue] = [:]
+        for value in values { if let key = type(of: value).storedKey { stored[key] = value.stored } }
+        return stored
     }
 
     /// Their retained messages.
@@ -67,7 +77,31 @@ struct Features: Sendable {
 extension Features {
     static let topics = all.flatMap { $0.topics }
     static let commands = all.flatMap { $0.commands }
-    static let entities = all.flatMap { $0.entities }
+
+    /// Returns their entities; see ``TagFeature/entities(_:)``.
+    static func entities(_ options: BridgeOptions?) -> [FeatureEntity] { all.flatMap { $0.entities(options) } }
+}
+
+extension TagFeature {
+    fileprivate static func value(in stored: [String: JSONValue]) -> JSONValue? { storedKey.flatMap { stored[$0] } }
+}
+
+/// The settings of the features.
+public struct FeatureOptions: Hashable, Sendable {
+    /// The touch mode `slide` (`slide`).
+    public var slide = SlideOptions()
+
+    /// The defaults of the contract.
+    public init() {}
+}
+
+extension FeatureKey {
+    /// The keys of the features, in the order of the documentation.
+    public static var all: [FeatureKey] { Features.all.flatMap { $0.keys } }
+}
+
+extension TouchModeRow {
+    static let ofFeatures = Features.all.flatMap { $0.touchModes }
 }
 
 extension TagCommandLine {
@@ -77,5 +111,5 @@ extension TagCommandLine {
 
 extension TagRecord {
     /// The keys of ``features``.
-    public static let featureKeys = Features.all.map { $0.key }
+    public static let featureKeys = Features.all.compactMap { $0.storedKey }
 }

@@ -6,9 +6,8 @@ public enum TagTopicTable {
             .availability, .connection, .battery, .batteryLevel, BatteryForecast.topic, .gear, .info, .touchMode, .led,
             .rssi, .stats, ModulesDocument.topic, MotionDocument.topic, MotionSessionDocument.topic,
             RadioDocument.topic, PresenceDocument.topic,
-        ] + Features.topics + [
-            .gesture, .touch, SlideDocument.topic, MotionDataDocument.topic, RawDocument.topic,
-        ]
+        ] + Features.topics.filter(\.isFact) + [.gesture, .touch] + Features.topics.filter { !$0.isFact }
+        + [MotionDataDocument.topic, RawDocument.topic]
 
     /// The retained topics that every tag of a bridge has.
     static func retained(_ topics: TagTopics) -> [String] {

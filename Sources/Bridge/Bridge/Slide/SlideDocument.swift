@@ -43,16 +43,3 @@ extension CommandFailure {
         .notPermitted, "The touch mode slide is disabled in the configuration",
         hint: "It empties the battery of the tag faster; set slide.enabled: true, and reload")
 }
-
-extension SlideDocument {
-    static let topic = TopicRow("slide", .stream, isOnPage: false) { document in
-        guard let position = document["position"]?.word else { return nil }
-        return switch document["phase"]?.string {
-        case "begin": "finger at \(position) of 100"
-        case "move": "finger slides to \(position)"
-        case "hold": "finger holds at \(position)"
-        case "end": "finger lifted at \(position)"
-        default: nil
-        }
-    }
-}

@@ -1,20 +1,20 @@
 import JacquardProtocol
 import Time
 
-/// The touch mode `slide` of a tag: the gear streams, and the bridge publishes what a finger does.
+/// The touch mode `slide` of a tag that has used it.
 struct SlideState: Sendable {
     /// Whether the latest change of the touch mode asks for `slide`.
     var isRequested = false
     /// Whether the gear streams for it.
     private(set) var isOn = false
     /// Whether it is switched on again after the link was lost.
-    private(set) var isKept = false
+    private var isKept = false
     /// After which time without a touch it ends.
     var idle: Duration {
         didSet { if isOn, isRequested { idleAt? += idle - oldValue } }
     }
     /// When it ends, or the attempt to end it is repeated.
-    private(set) var idleAt: Instant?
+    private var idleAt: Instant?
     private var machine = SlideMachine()
 
     /// The pause before another attempt to end it.
@@ -23,6 +23,9 @@ struct SlideState: Sendable {
     init(idle: Duration) {
         self.idle = idle
     }
+
+    /// Whether to switch it on again after the link was lost: the session sets the gear to gestures at each connection.
+    var isToBeResumed: Bool { isRequested && isKept && !isOn }
 
     /// When to call ``due(isConnected:at:)``; nil if it is off.
     var deadline: Instant? {

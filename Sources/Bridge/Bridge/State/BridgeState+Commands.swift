@@ -275,7 +275,7 @@ extension BridgeState {
             leave(.execution(request), of: id.text, to: other, [requester], until: now.instant + timeToLive, at: now)
             guard type(of: request).ignoresHold else { return }
             // The request to connect holds for this bridge, too.
-            request.accepted(by: &tags[position])
+            request.accepted(by: &tags[position], at: now, &effects)
             return settle(position, at: now, &effects)
         }
         if request.isImmediate { return performAtOnce(request, of: position, requester, at: now, &effects) }
@@ -287,7 +287,7 @@ extension BridgeState {
                 throw offlineFailure(of: position, at: now)
             }
         }
-        request.accepted(by: &tags[position])
+        request.accepted(by: &tags[position], at: now, &effects)
         pendingCommands.add(
             request, for: tags[position].entry.id, requester: requester, isOnlyHere: isOwn(position),
             claimant: other, within: timeToLive, at: now)

@@ -128,7 +128,7 @@ extension BridgeState {
         homeAssistant.discovery = HomeAssistantDiscovery(configuration, topics: topics)
         let isOn = homeAssistant.discovery != nil
         var facts = Effects()
-        for position in tags.indices { tags.tell(.announced(isOn), position, at: now, &facts) }
+        for position in tags.indices { tags[position].tell(.announced(isOn), at: now, &facts) }
         guard isOn else {
             if let old {
                 clearTopicsOfHomeAssistant(at: now)

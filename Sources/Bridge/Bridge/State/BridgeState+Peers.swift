@@ -46,7 +46,7 @@ extension BridgeState {
         case .elsewhere:
             guard isChanged else { break }
             fleet.peers.expectProof(of: id)
-            tags[position].slideTakenOver(at: now)
+            tags[position].tell(.takenOver, at: now, &effects.narrowing)
             effects.narrowing.add(.withhold(allTopics(of: position)))
         case .presence:
             guard isChanged else { break }

@@ -47,8 +47,7 @@ extension BridgeState {
     ) {
         let id = tags[position].entry.id
         react(at: now, &effects) { $0.release(id, of: $1, at: now, &$2) }
-        tags.tell(.removed, position, at: now, &effects)
-        tags[position].slideInterrupted(at: now, &effects)
+        tags[position].tell(.removed, at: now, &effects)
         for command in pendingCommands.removeAll(of: id) { forgotten(command, at: now, &effects) }
         if diagnostics.recorder.recording?.tag == id { diagnostics.recorder.end(.removed, at: now, &effects) }
         effects.add(.removeTag(tags[position].handle))

@@ -79,7 +79,7 @@ extension BridgeState {
         tags[position].link.commandEnded(at: now.instant)
         finish(command, .success(outcome.data), at: now, &effects)
         effects.append(consequences)
-        tags.perform(outcome.commands, on: position, &effects)
+        tags[position].perform(outcome.commands, &effects)
         pass(outcome, of: position, at: now, &effects)
         settle(position, at: now, &effects)
     }

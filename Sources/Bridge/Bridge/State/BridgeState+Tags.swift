@@ -46,9 +46,6 @@ extension BridgeState {
             if tags[position].shownFeatures != features { announce(tag: position, &effects) }
             completeFacts(of: position, &effects)
             settle(position, at: now, &effects)
-        case .touchMode(.gesture):
-            effects.append(facts)
-            if tags[position].isSlideToBeKept { tags.perform([.setTouchMode(.continuous)], on: position, &effects) }
         default: effects.append(facts)
         }
     }
@@ -77,7 +74,7 @@ extension BridgeState {
             let views = tags[position].rareFacts[0].rawViews
             if !views.isEmpty { effects.add(.observeRawData(views, of: tags[position].handle)) }
         }
-        if wasConnected, isChanged { tags.tell(.linkEnded, position, at: now, &effects) }
+        if wasConnected, isChanged { tags[position].tell(.linkEnded, at: now, &effects) }
         effects.append(scope.narrowing)
         effects.append(facts)
         if isChanged { listsChanged(at: now, &effects) }
@@ -262,13 +259,13 @@ extension BridgeState {
         if let row = outcome.cancels {
             hasCancelled = failAll(of: position, .cancelledByStop, at: now, &effects) { type(of: $0) == row }
         }
-        tags.tell(.ordered(order, hasCancelled: hasCancelled), position, at: now, &effects)
+        tags[position].tell(.ordered(order, hasCancelled: hasCancelled), at: now, &effects)
     }
 
     /// Tells the features of a tag that it was touched.
     mutating func touched(_ tag: TagHandle, at now: Timestamp, _ effects: inout Effects) {
         guard let position = tags.position(of: tag), tags[position].features.isActive else { return }
-        tags.tell(.gesture, position, at: now, &effects)
+        tags[position].tell(.gesture, at: now, &effects)
         updateDeadline()
     }
 
@@ -276,7 +273,7 @@ extension BridgeState {
     mutating func featuresConfigured(_ old: BridgeOptions, at now: Timestamp, _ effects: inout Effects) {
         let new = configuration.options
         if old.presence.limit != new.presence.limit { presenceConfigured(new.presence.limit, at: now, &effects) }
-        if old.slide.idle != new.slide.idle { slidesConfigured(new.slide.idle, at: now, &effects) }
+        if old.features != new.features { optionsChanged(from: old, to: new, at: now, &effects) }
     }
 
     private mutating func presenceConfigured(_ limit: Duration?, at now: Timestamp, _ effects: inout Effects) {
@@ -296,16 +293,20 @@ extension BridgeState {
         for position in tags.indices { tags[position].store(&effects) }
     }
 
-    private mutating func slidesConfigured(_ idle: Duration?, at now: Timestamp, _ effects: inout Effects) {
-        for position in tags.indices where tags[position].rareFacts.first?.slide != nil {
-            var isStarting = false
-            if idle == nil {
-                isStarting = failAll(of: position, .slideIsDisabled, at: now, &effects) {
-                    ($0 as? TouchModeSet)?.isSlide ?? false
+    private mutating func optionsChanged(
+        from old: BridgeOptions, to new: BridgeOptions, at now: Timestamp, _ effects: inout Effects
+    ) {
+        let refused = TouchModeRow.all.filter { $0.refusal(old) == nil && $0.refusal(new) != nil }
+        for position in tags.indices {
+            var hasCancelled = false
+            for row in refused {
+                guard let refusal = row.refusal(new) else { continue }
+                let wasSent = failAll(of: position, refusal, at: now, &effects) {
+                    ($0 as? TouchModeSet)?.word == row.word
                 }
+                hasCancelled = hasCancelled || wasSent
             }
-            let isOn = tags[position].setSlide(idle: idle, at: now)
-            if isOn || isStarting { tags.endSlide(of: position, &effects) }
+            tags[position].tell(.configured(from: old, to: new, hasCancelled: hasCancelled), at: now, &effects)
         }
     }
 

@@ -246,7 +246,7 @@ extension BridgeState {
             effects.publish(scanFact)
             effects.publish(foundFact)
         }
-        for position in tags.indices { tags.tell(.stopping, position, at: now, &effects) }
+        for position in tags.indices { tags[position].tell(.stopping, at: now, &effects) }
         for position in tags.indices { tags[position].stop(at: now, &effects) }
         _ = search.pairing.handle(.stopped, at: now)
         effects.publish(pairingFact)
@@ -296,7 +296,9 @@ extension BridgeState {
         beatsDue(at: now, &effects)
         scopesDue(at: now, &effects)
         workDue(at: now, &effects)
-        for position in due where tags[position].features.isActive { tags.tell(.deadline, position, at: now, &effects) }
+        for position in due where tags[position].features.deadline.map({ $0 <= now.instant }) == true {
+            tags[position].tell(.deadline, at: now, &effects)
+        }
     }
 
     mutating func updateDeadline() {

@@ -50,15 +50,13 @@ extension Vocabulary {
             chords: configuration.options.chords.map {
                 DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text)))
             },
-            touchModes: TouchMode.allCases.map(\.word)
-                + (configuration.options.slide.idle == nil ? [] : [TouchModeSet.slideWord]),
+            touchModes: TouchModeRow.all.filter { $0.refusal(configuration.options) == nil }.choices,
             effects: LEDEffect.effects.map(\.word),
             statuses: TagStatus.allCases.map(\.rawValue),
-            signals: configuration.options.signals.namesWithBuiltIn, controls: Features.entities,
+            signals: configuration.options.signals.namesWithBuiltIn,
+            entities: Features.entities(configuration.options),
             pairingStates: PairingProgress.State.allCases.map(\.rawValue),
             presenceStates: configuration.options.presence.limit == nil ? [] : Presence.State.allCases.map(\.rawValue),
-            slidePhases: configuration.options.slide.idle == nil
-                ? [] : SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue),
             hasRadios: !configuration.radios.isEmpty,
             hasButtons: configuration.homeAssistant?.hasButtons ?? false,
             isAreaLight: configuration.homeAssistant?.isAreaLight ?? false)
@@ -69,13 +67,16 @@ extension Vocabulary {
     /// The words of a bridge with every feature on, so that every entity follows from them.
     public static let complete = Vocabulary(
         gestures: Gesture.words, unknownGesture: GestureName.unknown.rawValue,
-        touchModes: TouchMode.allCases.map(\.word) + [TouchModeSet.slideWord], effects: LEDEffect.effects.map(\.word),
+        touchModes: TouchModeRow.all.choices, effects: LEDEffect.effects.map(\.word),
         statuses: TagStatus.allCases.map(\.rawValue), signals: BridgeOptions().signals.namesWithBuiltIn,
-        controls: Features.entities,
+        entities: Features.entities(nil),
         pairingStates: PairingProgress.State.allCases.map(\.rawValue),
         presenceStates: Presence.State.allCases.map(\.rawValue),
-        slidePhases: SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue), hasRadios: true,
-        hasButtons: true)
+        hasRadios: true, hasButtons: true)
+}
+
+extension [TouchModeRow] {
+    fileprivate var choices: Choices { Choices(map(\.word), titles: Dictionary(map { ($0.word, $0.title) }) { $1 }) }
 }
 
 extension DiscoveredTag {

@@ -14,10 +14,18 @@ protocol TagFeature: Sendable {
     static var commands: [any TagRequest.Type] { get }
     /// Its command lines.
     static var commandLines: [TagCommandLine] { get }
-    /// Its entities in Home Assistant, which every tag has.
-    static var entities: [Entity] { get }
-    /// The key of ``stored`` in the state file.
-    static var key: String { get }
+    /// Its touch modes.
+    static var touchModes: [TouchModeRow] { get }
+    /// Its keys of the configuration. Their values are in ``BridgeOptions/features``.
+    static var keys: [FeatureKey] { get }
+    /// The key of ``stored`` in the state file; nil if it stores nothing.
+    static var storedKey: String? { get }
+
+    /// Returns its entities in Home Assistant.
+    ///
+    /// - Parameter options: the settings; nil for all entities that settings can switch on.
+    /// - Returns: the entities, in the order of the announcement.
+    static func entities(_ options: BridgeOptions?) -> [FeatureEntity]
 
     /// Creates the value of a tag.
     ///
@@ -35,6 +43,9 @@ protocol TagFeature: Sendable {
     /// Whether the tag does something for it now. Then its link stays, and it is told ``FeatureEvent/gesture``.
     var isActive: Bool { get }
 
+    /// The word of its touch mode that is on; nil if none is. Then it is told ``FeatureEvent/touch(_:)``.
+    var touchMode: String? { get }
+
     /// Whether it sets the tag's LED again and again, so that a lost response leaves nothing unknown for long.
     var setsLight: Bool { get }
 
@@ -45,12 +56,27 @@ protocol TagFeature: Sendable {
     ///
     /// - Parameters:
     ///   - event: the event.
-    ///   - position: the index of the tag. The features of this tag are not in the table meanwhile.
-    ///   - tags: the tags.
+    ///   - tag: the tag, with its features as they were before the event.
     ///   - now: the current time.
     ///   - effects: gets its publications and its commands to the tag.
-    mutating func handle(
-        _ event: FeatureEvent, of position: Int, in tags: inout TagTable, at now: Timestamp, _ effects: inout Effects)
+    mutating func handle(_ event: FeatureEvent, of tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects)
+}
+
+extension TagFeature {
+    static var topics: [TopicRow] { [] }
+    static var commands: [any TagRequest.Type] { [] }
+    static var commandLines: [TagCommandLine] { [] }
+    static var touchModes: [TouchModeRow] { [] }
+    static var keys: [FeatureKey] { [] }
+    static var storedKey: String? { nil }
+    static func entities(_ options: BridgeOptions?) -> [FeatureEntity] { [] }
+
+    var stored: JSONValue? { nil }
+    var deadline: Instant? { nil }
+    var isActive: Bool { false }
+    var touchMode: String? { nil }
+    var setsLight: Bool { false }
+    func facts(_ topics: TagTopics) -> [Publication] { [] }
 }
 
 /// What happens to a tag that a feature may answer.
@@ -59,8 +85,20 @@ enum FeatureEvent {
     case ordered(any Sendable, hasCancelled: Bool)
     /// The tag has made a gesture.
     case gesture
+    /// A command for a touch mode was accepted with these settings, and may wait for the tag.
+    case touchModeRequested(String, BridgeOptions)
+    /// The gear has confirmed a touch mode.
+    case touchMode(TouchMode)
+    /// The gear has sent a sample of its lines.
+    case touch(TouchData)
+    /// Gear was taken off.
+    case gearDetached
     /// The link has ended.
     case linkEnded
+    /// Another bridge has connected the tag.
+    case takenOver
+    /// Settings have changed; whether a command that they no longer allow was sent to the tag already.
+    case configured(from: BridgeOptions, to: BridgeOptions, hasCancelled: Bool)
     /// The bridge removes the tag.
     case removed
     /// The bridge ends.
@@ -71,16 +109,23 @@ enum FeatureEvent {
     case announced(Bool)
 }
 
-extension TagTable {
-    /// Tells the features of a tag what has happened.
-    mutating func tell(_ event: FeatureEvent, _ position: Int, at now: Timestamp, _ effects: inout Effects) {
-        var features = self[position].features
-        let (wasActive, stored) = (features.isActive, features.stored)
-        features.handle(event, of: position, in: &self, at: now, &effects)
-        self[position].features = features
-        if features.isActive != wasActive { activeTags += wasActive ? -1 : 1 }
+extension TagMirror {
+    /// Tells the features what has happened.
+    mutating func tell(_ event: FeatureEvent, at now: Timestamp, _ effects: inout Effects) {
+        var features = features
+        let stored = features.stored
+        features.handle(event, of: &self, at: now, &effects)
+        self.features = features
         guard features.stored != stored else { return }
-        self[position].memory.isSet = true
-        self[position].store(&effects)
+        memory.isSet = true
+        store(&effects)
     }
+
+    /// Sends commands whose results are ignored.
+    func perform(_ commands: [TagCommand], _ effects: inout Effects) {
+        for command in commands { effects.add(.perform(command, on: handle, token: Self.ignored)) }
+    }
+
+    /// The token of commands whose results are ignored: less than each of ``TagTable/newToken()``.
+    private static let ignored: UInt64 = 1 << 63
 }

@@ -21,11 +21,6 @@ struct RareFacts: Sendable {
     /// The facts that a lost response leaves unknown.
     var unconfirmed = UnconfirmedFacts()
 
-    /// The touch mode `slide`, at most one.
-    var slides: [SlideState] = []
-
-    /// The touch mode `slide`; nil until it was used.
-    var slide: SlideState? { slides.first }
     /// The motion sensor; nil until it was used.
     var motion: MotionState? { motions.first }
 
@@ -34,7 +29,6 @@ struct RareFacts: Sendable {
         var deadline = radios?.due
         deadline.lower(to: presence?.deadline)
         deadline.lower(to: motion?.deadline)
-        deadline.lower(to: slide?.deadline)
         deadline.lower(to: unconfirmed.deadline)
         return deadline
     }
@@ -68,7 +62,7 @@ extension TagMirror {
     var isInUse: Bool {
         if features.isActive { return true }
         guard let rare = rareFacts.first else { return false }
-        return rare.slide?.isOn ?? false || rare.motion.map { $0.stream != nil || $0.download != nil } ?? false
+        return rare.motion.map { $0.stream != nil || $0.download != nil } ?? false
     }
 
     /// The retained topics of the tag that may have a message.
@@ -219,95 +213,6 @@ extension TagMirror {
         let (light, isOn) = (lights.tag.shown, lights.tag.isOn)
         change(&lights[target])
         if lights.tag.isOn != isOn || lights.tag.shown != light { effects.publish(ledFact) }
-    }
-}
-
-// MARK: The touch mode slide
-
-extension TagMirror {
-    /// The word of `T/touch_mode`.
-    var touchModeWord: String {
-        rareFacts.first?.slide?.isOn == true ? TouchModeSet.slideWord : touchMode.word
-    }
-
-    /// Handles a command for a touch mode, which may wait for the tag.
-    mutating func touchModeRequested(slideIdle: Duration?) {
-        if let slideIdle {
-            if rare.slides.isEmpty { rare.slides = [SlideState(idle: slideIdle)] }
-            rare.slides[0].idle = slideIdle
-            rare.slides[0].isRequested = true
-        } else if rareFacts.first?.slide != nil {
-            rare.slides[0].isRequested = false
-        }
-    }
-
-    /// Handles a touch mode that the gear has confirmed.
-    mutating func slideConfirmed(_ mode: TouchMode, at now: Timestamp, _ effects: inout Effects) {
-        slide(at: now, &effects) { $0.confirmed(mode, at: now.instant) }
-    }
-
-    /// Handles a sample of the gear.
-    ///
-    /// - Returns: whether the touch mode is `slide`; otherwise nothing was done.
-    mutating func slideSampled(_ touch: TouchData, at now: Timestamp, _ effects: inout Effects) -> Bool {
-        guard rareFacts.first?.slide?.isOn == true else { return false }
-        slide(at: now, &effects) { $0.sampled(touch, at: now.instant) }
-        return true
-    }
-
-    /// Handles the end of the link, of the tag or of the bridge.
-    mutating func slideInterrupted(at now: Timestamp, _ effects: inout Effects) {
-        slide(at: now, &effects) { $0.interrupted() }
-    }
-
-    /// Handles gear that was taken off.
-    mutating func slideDetached(at now: Timestamp, _ effects: inout Effects) {
-        slide(at: now, &effects) { $0.detached() }
-    }
-
-    /// Handles a tag that another bridge has connected: the next link here begins with gestures, as the link there did.
-    mutating func slideTakenOver(at now: Timestamp) {
-        guard rareFacts.first?.slide != nil else { return }
-        _ = rare.slides[0].end(isConnected: false, at: now.instant)
-    }
-
-    /// Whether to switch it on again after the link was lost: the session sets the gear to gestures at each connection.
-    var isSlideToBeKept: Bool {
-        guard let slide = rareFacts.first?.slide else { return false }
-        return slide.isRequested && slide.isKept && !slide.isOn && isConnected
-    }
-
-    /// Does what has become due.
-    ///
-    /// - Returns: whether to set the gear to gestures.
-    mutating func slideDue(at now: Timestamp, _ effects: inout Effects) -> Bool {
-        guard let deadline = rareFacts.first?.slide?.deadline, deadline <= now.instant else { return false }
-        let due = rare.slides[0].due(isConnected: isConnected, at: now.instant)
-        publish(due.events, at: now, &effects)
-        return due.ends
-    }
-
-    /// Handles a changed setting, which forbids it if it is nil.
-    ///
-    /// - Returns: whether to set the gear to gestures.
-    mutating func setSlide(idle: Duration?, at now: Timestamp) -> Bool {
-        guard rareFacts.first?.slide != nil else { return false }
-        guard let idle else { return rare.slides[0].end(isConnected: isConnected, at: now.instant) }
-        rare.slides[0].idle = idle
-        return false
-    }
-
-    private mutating func slide(
-        at now: Timestamp, _ effects: inout Effects, _ change: (inout SlideState) -> [SlideMachine.Event]
-    ) {
-        guard rareFacts.first?.slide != nil else { return }
-        publish(change(&rare.slides[0]), at: now, &effects)
-    }
-
-    private func publish(_ events: [SlideMachine.Event], at now: Timestamp, _ effects: inout Effects) {
-        for event in events {
-            effects.publish(.stream(topics[SlideDocument.topic], SlideDocument(event, at: now)))
-        }
     }
 }
 

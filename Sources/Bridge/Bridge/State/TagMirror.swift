@@ -32,7 +32,7 @@ struct TagMirror: Sendable {
     /// At most one; see ``rare``.
     var rareFacts: [RareFacts] = []
 
-    /// See ``TagTable/tell(_:_:at:_:)``.
+    /// See ``tell(_:at:_:)``.
     var features: Features
     var memory: TagMemory
 
@@ -169,7 +169,8 @@ extension TagMirror {
         case .gear(let gear): gearReported(gear, at: now, &effects)
         case .touchMode(let mode): touchModeReported(mode, at: now, &effects)
         case .touch(let touch):
-            if !slideSampled(touch, at: now, &effects) { effects.publish(touchSample(touch, at: now)) }
+            guard features.touchMode == nil else { return tell(.touch(touch), at: now, &effects) }
+            effects.publish(touchSample(touch, at: now))
         case .fragmentsLost:
             statistics.counters.lostFragments += 1
             statsChanged(at: now, &effects)
@@ -221,7 +222,6 @@ extension TagMirror {
         case .state(let isReconnect):
             if isConnected { memory.address = sighting.address ?? memory.address }
             if isReconnect { statistics.counters.reconnects += 1 }
-            if !isConnected { slideInterrupted(at: now, &effects) }
             effects.publish(availabilityFact)
             effects.publish(connectionFact(at: now))
         }
@@ -275,7 +275,7 @@ extension TagMirror {
             return
         }
         lights[.gear].turnOff()
-        slideDetached(at: now, &effects)
+        tell(.gearDetached, at: now, &effects)
         effects.publish(gearFact)
         guard touchMode != .gesture else { return }
         // The next gear begins with gestures.
@@ -287,7 +287,7 @@ extension TagMirror {
     /// Handles the touch mode of the gear.
     mutating func touchModeReported(_ mode: TouchMode, at now: Timestamp, _ effects: inout Effects) {
         touchMode = mode
-        slideConfirmed(mode, at: now, &effects)
+        tell(.touchMode(mode), at: now, &effects)
         effects.publish(touchModeFact)
         loadChanged(at: now, &effects)
     }
@@ -379,7 +379,6 @@ extension TagMirror {
 
     /// Handles the end of the bridge.
     mutating func stop(at now: Timestamp, _ effects: inout Effects) {
-        slideInterrupted(at: now, &effects)
         link.stop(at: now)
         motionStopped(&effects)
         effects.publish(availabilityFact)

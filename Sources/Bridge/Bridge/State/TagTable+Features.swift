@@ -4,13 +4,6 @@ import Time
 // The features of tags that give commands of the bridge's own.
 
 extension TagTable {
-    /// Sends commands whose results are ignored.
-    mutating func perform(_ commands: [TagCommand], on position: Int, _ effects: inout Effects) {
-        for command in commands {
-            effects.add(.perform(command, on: self[position].handle, token: newToken()))
-        }
-    }
-
     /// Does what has become due for the features of a tag.
     ///
     /// - Parameters:
@@ -23,12 +16,6 @@ extension TagTable {
         motion(of: position, idle: motionIdle, at: now, &effects) { motion, tag, effects in
             if let deadline = motion.deadline, deadline <= now.instant { motion.deadlineReached(in: tag, &effects) }
         }
-        if self[position].slideDue(at: now, &effects) { endSlide(of: position, &effects) }
-    }
-
-    /// Ends the touch mode `slide`.
-    mutating func endSlide(of position: Int, _ effects: inout Effects) {
-        perform([.setTouchMode(.gesture)], on: position, &effects)
     }
 
     /// Sets and reads again what lost responses have left unknown.

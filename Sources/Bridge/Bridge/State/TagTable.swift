@@ -11,7 +11,7 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
     /// How many tags have active features.
-    var activeTags = 0
+    private(set) var activeTags = 0
     private var lastHandle = TagHandle.none
     /// The token of the latest command of the bridge's own. ``PendingCommands`` counts from 1.
     private var lastToken: UInt64 = 1 << 63
@@ -44,21 +44,24 @@ struct TagTable: RandomAccessCollection, Sendable {
         subscript(position: Int) -> TagMirror {
             get { tags[position] }
             _modify {
+                let wasActive = tags[position].features.isActive
                 yield &tags[position]
-                updateDeadline(of: position)
+                changed(position, wasActive: wasActive)
             }
         }
     #else
         subscript(position: Int) -> TagMirror {
             _read { yield tags[position] }
             _modify {
+                let wasActive = tags[position].features.isActive
                 yield &tags[position]
-                updateDeadline(of: position)
+                changed(position, wasActive: wasActive)
             }
         }
     #endif
 
-    private mutating func updateDeadline(of position: Int) {
+    private mutating func changed(_ position: Int, wasActive: Bool) {
+        if tags[position].features.isActive != wasActive { activeTags += wasActive ? -1 : 1 }
         deadlines.set(tags[position].nextDeadline(), of: position)
     }
 
@@ -171,6 +174,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         for position in tags.indices { positionsByNumber[Int(tags[position].handle.number)] = Int32(position) }
         // Tags without a handle.
         positionsByNumber[0] = nil
+        activeTags = tags.count { $0.features.isActive }
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
         for position in tags.indices { deadlines.set(tags[position].nextDeadline(), of: position) }

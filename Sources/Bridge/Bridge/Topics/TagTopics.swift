@@ -28,15 +28,6 @@ extension TopicRow {
         return words.isEmpty ? nil : "has \(words.joined(separator: ", "))"
     }
 
-    static let touchMode = TopicRow("touch_mode", .fact, isRecorded: true) { document in
-        switch document.word {
-        case "gesture": "reports gestures"
-        case "continuous": "streams touches; gestures pause"
-        case "slide": "reports slides; gestures pause"
-        case let word: word.map { "touch mode is \($0)" }
-        }
-    }
-
     static let led = TopicRow("led", .fact, isRecorded: true) { document in
         guard let state = document["state"]?.word else { return nil }
         guard state == "ON", let color = document["color"] else { return "LED is \(state.lowercased())" }

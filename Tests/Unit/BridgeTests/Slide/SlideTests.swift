@@ -23,7 +23,7 @@ struct SlideTests {
 
     private static func configured(isEnabled: Bool = true) -> BridgeConfiguration {
         var configuration = Scene.configuration()
-        configuration.options.slide.isEnabled = isEnabled
+        configuration.options.features.slide.isEnabled = isEnabled
         return configuration
     }
 
@@ -120,7 +120,7 @@ struct SlideTests {
     func reload() {
         let scene = Self.sliding()
         var configuration = Self.configured()
-        configuration.options.slide.idleMinutes = 1
+        configuration.options.features.slide.idleMinutes = 1
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.wait(.seconds(60))
         #expect(scene.performed == [.setTouchMode(.gesture)])

@@ -1,0 +1,52 @@
+import JSON
+import JacquardProtocol
+
+/// A touch mode: one of the gear, or what a feature makes of one.
+///
+/// The command, `T/touch_mode`, the choice in Home Assistant, the sentences of `monitor` and the command line follow from the rows.
+public struct TouchModeRow: Sendable {
+    /// The word of `T/touch_mode`.
+    public let word: String
+    /// What it is for, in sentences of the manual.
+    public let details: [String]
+    /// What the tag does in it, such as `reports gestures`.
+    let clause: String
+    /// Its title in Home Assistant.
+    let title: String
+    /// The mode of the gear.
+    let mode: TouchMode
+    /// Returns why the configuration does not allow it; nil if it does.
+    let refusal: @Sendable (BridgeOptions) -> CommandFailure?
+    /// Returns the data of the result of the command.
+    let data: @Sendable (BridgeOptions) -> CommandData
+
+    init(
+        _ word: String, _ mode: TouchMode, _ clause: String, title: String, details: [String] = [],
+        refusal: @escaping @Sendable (BridgeOptions) -> CommandFailure? = { _ in nil },
+        data: @escaping @Sendable (BridgeOptions) -> CommandData = { _ in .none }
+    ) {
+        (self.word, self.mode, self.clause, self.title, self.details) = (word, mode, clause, title, details)
+        (self.refusal, self.data) = (refusal, data)
+    }
+
+    /// The touch modes, those of features last.
+    public static let all =
+        [
+            TouchModeRow(TouchMode.gesture.word, .gesture, "reports gestures", title: "Gestures"),
+            TouchModeRow(
+                TouchMode.continuous.word, .continuous, "streams touches; gestures pause",
+                title: "Touch data (gestures pause)",
+                details: [
+                    "In the mode continuous the gear reports its touch lines on the topic touch,",
+                    "which empties the battery faster.",
+                ]),
+        ] + ofFeatures
+}
+
+extension TopicRow {
+    static let touchMode = TopicRow("touch_mode", .fact, isRecorded: true) { document in
+        document.word.map { word in
+            TouchModeRow.all.first { $0.word == word }?.clause ?? "touch mode is \(word)"
+        }
+    }
+}

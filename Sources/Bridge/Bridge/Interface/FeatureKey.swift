@@ -1,0 +1,25 @@
+/// A key of the configuration that is a feature's.
+public struct FeatureKey {
+    /// What its value is, and where it is stored.
+    public enum Value {
+        /// None: it is a section.
+        case section
+        /// `true` or `false`.
+        case flag(WritableKeyPath<BridgeOptions, Bool>)
+        /// A whole number.
+        case integer(WritableKeyPath<BridgeOptions, Int>, ClosedRange<Int>)
+    }
+
+    /// The key in dotted form.
+    public let path: String
+    /// Its value.
+    public let value: Value
+    /// A sentence for the documentation.
+    public let sentence: String
+    /// Its name in the add-on for Home Assistant.
+    public let option: String
+
+    init(_ path: String, _ value: Value, _ sentence: String, option: String) {
+        (self.path, self.value, self.sentence, self.option) = (path, value, sentence, option)
+    }
+}

@@ -1,0 +1,22 @@
+import Bridge
+
+extension FeatureKey {
+    /// The row of the key.
+    var row: ConfigurationKey<Settings> {
+        let row: ConfigurationKey<Settings> =
+            switch value {
+            case .section: .section(path, sentence)
+            case .flag(let place): ConfigurationKey(path, Self.place(place), .boolean, .settings, sentence)
+            case .integer(let place, let range):
+                ConfigurationKey(path, Self.place(place), .integer(range), .settings, sentence)
+            }
+        return row.option(option)
+    }
+
+    private static func place<Value>(
+        _ place: WritableKeyPath<BridgeOptions, Value>
+    ) -> WritableKeyPath<Settings, Value> {
+        let options: WritableKeyPath<Settings, BridgeOptions> = \.bridge
+        return options.appending(path: place)
+    }
+}
