@@ -131,6 +131,9 @@ def discharge(run):
         caption(browser, "Battery", r"95 %% at .*\b%s\b.* \d\d:\d\d$" % first)
         # The others show a week.
         caption(browser, "Gestures", "^Gestures: none in the last 7 days")
+        browser.run("location.hash = 'events'")
+        browser.wait_for("Details")
+        require("battery history" not in browser.text(), "the page's own question is an event")
     finally:
         browser.close()
         page.stop()

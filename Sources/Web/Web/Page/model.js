@@ -145,7 +145,8 @@ export class Model {
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
       else if (name === "advertisement") this.addAdvertisement(id, value, message);
-      else this.addEvent(message, value);
+      // What a tag's page asks by itself is no event.
+      else if (rest !== "response/battery_history") this.addEvent(message, value);
     }
     return {kind, id, name, rest, value, isHistory};
   }

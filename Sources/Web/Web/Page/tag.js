@@ -21,6 +21,8 @@ const signals = ["default", "doorbell", "success", "failure", "warning", "alarm"
 // The patterns besides short and long.
 const haptics = ["constant_on", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease", "parabolic_increase", "parabolic_decrease"];
 
+const chartInterval = 60000;
+
 export function tagPage(root, {model, connection, go}, id) {
   const topic = name => `tag/${id}/${name}`;
   const heading = make("h1");
@@ -131,13 +133,10 @@ export function tagPage(root, {model, connection, go}, id) {
     ...[settings].filter(panel => panel.childElementCount > 0));
   root.append(heading, state, latest, content);
 
-  // The levels that the bridge keeps; null until it was asked. A role that may not ask it sees what the server of the page remembers.
-  let levels = null;
+  // The levels that the bridge keeps; null until it has answered. A role that may not ask it sees what the server of the page remembers.
+  let levels = null, asked = -Infinity;
   loadCharts();
-  const chartTimer = setInterval(() => {
-    loadCharts();
-    loadLevels();
-  }, 60000);
+  const chartTimer = setInterval(loadCharts, chartInterval);
 
   async function loadCharts() {
     try {
@@ -157,11 +156,12 @@ export function tagPage(root, {model, connection, go}, id) {
 
   async function loadLevels() {
     const bridge = model.bridgeOf(id), request = `bridge/${bridge}/request/battery_history`;
-    if (levels || !bridge || !connection.may(request)) return;
-    levels = [];
+    if (levels || !bridge || !connection.may(request) || performance.now() - asked < chartInterval) return;
+    asked = performance.now();
     const {ok, data} = await connection.send(request, {tag: id}, {timeout: 5000});
-    levels = ok ? levelsOf(data) : null;
-    if (ok) loadCharts();
+    if (!ok) return;
+    levels = levelsOf(data);
+    loadCharts();
   }
 
   function clear() {
@@ -173,24 +173,22 @@ export function tagPage(root, {model, connection, go}, id) {
     replace(latest, "", () => []);
   }
 
-  let wasContinuous = false, removals = model.removalsOf(id), hadBattery = false, hadTag = false;
+  let wasContinuous = false, removals = model.removalsOf(id), hadBattery = false;
   function update() {
     const tag = model.tags.get(id);
     // A tag that is added again has nothing of the one that was removed.
     const wasRemoved = model.removalsOf(id) !== removals, hasBattery = Boolean(tag?.battery);
     if (wasRemoved) clear();
     if (wasRemoved || (hadBattery && !hasBattery)) {
-      levels = null;
+      [levels, asked] = [null, -Infinity];
       loadCharts();
-      loadLevels();
     }
     removals = model.removalsOf(id);
     hadBattery = hasBattery;
     const name = tag?.info?.name ?? "";
     replace(heading, name, () => named(id, name));
     content.hidden = !tag;
-    if (tag && !hadTag) loadLevels();
-    hadTag = Boolean(tag);
+    if (tag) loadLevels();
     if (!tag) {
       setText(state, model.isReady ? "No bridge knows this tag." : "");
       return;

@@ -48,6 +48,7 @@ const result = object({
     gestures: list(object({tag: text, seq: number, stage: text, waited_for: text, time: text})),
     incidents: list(object({tag: text, type: text, time: text, code: text})),
     seen: list(object({serial: label, address: label, name: label, rssi: number, known: flag})),
+    points: list(object({level: number, time: text})),
   }),
 });
 
