@@ -27,18 +27,18 @@ def count_of_gestures(client):
     return sum(value or 0 for value in json.loads(body)["gestures"])
 
 
-def remember(folder):
-    """The state of a server that ends now: tag 0001 was connected all the time."""
+def remember(folder, tag, day, **others):
+    """The state of a server that ends now: the connection of a tag in the 288 slots of a day, and other rows."""
     now = int(time.time())
-    rows = {"day": "%d 1*288" % (now // 300), "week": "%d 1*336" % (now // 1800)}
+    connection = {"day": "%d %s" % (now // 300, day), "week": "%d -*288 1*48" % (now // 1800)}
     os.mkdir(folder, 0o700)
     with open(os.path.join(folder, "history.json"), "w", encoding="utf-8") as file:
-        json.dump({"version": 1, "tags": {"0001": {"changed_s": now, "connection": rows}}}, file)
+        json.dump({"version": 1, "tags": {tag: {"changed_s": now, "connection": connection, **others}}}, file)
 
 
 def charts(run):
     stage, browser, port = run.stage, run.driver.browser(), take_port()
-    remember(os.path.join(stage.folder, "runtime-%d" % port))
+    remember(os.path.join(stage.folder, "runtime-%d" % port), "0001", "1*288")
     page = stage.start_web("", port)
     client = Client(port)
     try:
@@ -101,6 +101,18 @@ def charts(run):
         page.stop()
 
 
+def photograph(browser, folder, name):
+    """Takes pictures of the page at two widths, light and dark."""
+    os.makedirs(folder, exist_ok=True)
+    for width in (1280, 360):
+        browser.width(width, 800)
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            browser.screenshot(os.path.join(folder, "%s-%d-%s.png" % (name, width, scheme)))
+    browser.scheme("light")
+    browser.width(1280)
+
+
 def discharge(run):
     """The battery since its last charge, which only the bridge knows: twelve days, and the time before the server ran."""
     stage, browser, port = run.stage, run.driver.browser(), take_port()
@@ -116,6 +128,12 @@ def discharge(run):
     with open(file, "w", encoding="utf-8") as stored:
         json.dump(document, stored)
     stage.bridge.start()
+    # A night without the server's values of the battery: connected but for an hour.
+    signals = " ".join(str(-60 - (slot * 7) % 11) for slot in range(288))
+    remember(
+        os.path.join(stage.folder, "runtime-%d" % port), "0002", "1*180 0*12 1*96",
+        signal={"day": "%d %s" % (now // 300, signals), "week": "%d -*336" % (now // 1800)},
+        gestures="%d -*151 3 5 0*9 1 2 4 2 1 0" % (now // 3600))
     page = stage.start_web("", port)
     try:
         browser.open(stage.link(page))
@@ -123,17 +141,21 @@ def discharge(run):
         browser.wait_for_script("return document.getElementById('totals').innerText.includes('2 online')", "both tags")
         browser.run("location.hash = 'tag/0002'")
         caption(browser, "Battery", "^Battery: 50 %, lowest 50, highest 72, falling")
+        if run.options.screenshots:
+            photograph(browser, run.options.screenshots, "night")
         browser.click_text("7 days")
         caption(browser, "Battery", "^Battery: 50 %, lowest 50, highest 95, falling")
+        if run.options.screenshots:
+            photograph(browser, run.options.screenshots, "discharge")
         browser.run("document.querySelector('[role=slider][aria-label=Battery]').focus()")
         browser.keys("\ue011")
         first = time.strftime("%-d", time.localtime(now - 12 * day))
         caption(browser, "Battery", r"95 %% at .*\b%s\b.* \d\d:\d\d$" % first)
         # The others show a week.
-        caption(browser, "Gestures", "^Gestures: none in the last 7 days")
+        caption(browser, "Gestures", "^Gestures: 18 in the last 7 days")
         browser.run("location.hash = 'events'")
-        browser.wait_for("Details")
-        require("battery history" not in browser.text(), "the page's own question is an event")
+        # Nor is the page's own question one.
+        browser.wait_for("No event yet.")
     finally:
         browser.close()
         page.stop()
