@@ -173,7 +173,10 @@ async def an_update_from_the_first_version_leaves_nothing_behind(world: World) -
     await world.home.wait_state(f"{BRIDGE}_pairing", "Idle")
     await world.home.wait_state(f"{TAG}_touch_mode", "Gestures")
     now = await world.home.entity_ids()
-    require(now == ids, f"ids {set(ids.items()) ^ set(now.items())}")
+    # Home Assistant 2025.2 forgets the ids of entities that were removed, and makes them from the present names.
+    again = {f"{BRIDGE}_{key}" for key in LATER_ENTITIES} if world.is_updated else set()
+    changed = {(unique, name) for unique, name in set(ids.items()) ^ set(now.items()) if unique not in again}
+    require(not changed and now.keys() == ids.keys(), f"ids {changed or now.keys() ^ ids.keys()}")
     require(len(await world.home.triggers(TAG)) == len(GESTURES), "a trigger is missing")
     await world.command_tags("out-of-range 0001")
     await world.home.wait_state(f"{TAG}_led", "unavailable")
