@@ -54,6 +54,7 @@ struct MQTTErrorTests {
         #expect(error.code == codes[status] ?? .libraryFailure)
         #expect((error.text == "TLS failed") == (error.code == .tls) && !error.text.isEmpty)
         #expect(error.underlying?.number == Int(status))
+        #expect(codes[status] == nil || !error.text.contains("Unknown"))
     }
 
     @Test("has the text of `errno` only with the status that refers to it", arguments: [EPERM, EIO, ECONNRESET])

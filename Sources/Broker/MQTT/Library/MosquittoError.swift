@@ -28,6 +28,9 @@ extension MQTTError {
             // What OpenSSL has nothing to say about (net_mosq.c, net__handle_ssl).
             case (MOSQ_ERR_ERRNO.rawValue, EPROTO): Self.resetInHandshake.text
             case (MOSQ_ERR_ERRNO.rawValue, 1...): Self.text(of: number)
+            // "Unknown error." until libmosquitto 2.0.
+            case (MOSQ_ERR_KEEPALIVE.rawValue, _): Self.silent.text
+            case (MOSQ_ERR_MALFORMED_PACKET.rawValue, _): "the broker sent a malformed packet"
             default: String(cString: mosquitto_strerror(status))
             }
         self.init(isTLS ? .tls : code, text, underlying: .init(name, Int(status)))
@@ -48,6 +51,9 @@ extension MQTTError {
         default: MQTTError(.unreachable, text(of: number == 0 ? ECONNREFUSED : number))
         }
     }
+
+    /// A broker that answers no ping.
+    static let silent = MQTTError(.keepAliveTimeout, "the broker no longer responds")
 
     /// The broker did not like something about TLS, and its reset has overtaken the alert that would say what.
     static let resetInHandshake = MQTTError(

@@ -170,7 +170,7 @@ extension MQTTConnection {
         guard phase != .closed, let keepAlive else { return }
         switch keepAlive.action(at: .now) {
         case .wait(let instant): keepAliveTimer.arm(at: instant, accuracy: keepAlive.accuracy)
-        case .giveUp: close(MQTTError(.keepAliveTimeout, "the broker no longer responds"))
+        case .giveUp: close(.silent)
         case .probe: probe()
         }
     }
