@@ -125,7 +125,7 @@ extension TagSettingCommand {
 
     private static let touchModeRow = Command<any CommandAction>(
         name: "touch-mode",
-        summary: "choose whether the gear reports gestures or touches",
+        summary: "choose gestures or touches of the gear",
         details: TouchModeRow.all.flatMap(\.details),
         options: [.config, .json, .wait],
         operands: [.required("ID", .tags), .required("MODE", .words(touchModes))],

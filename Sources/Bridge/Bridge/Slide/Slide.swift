@@ -19,8 +19,8 @@ struct Slide: TagFeature {
     static let touchMode = TouchModeRow(
         "slide", .continuous, "reports slides; gestures pause", title: "Slide (gestures pause)",
         details: [
-            "In the mode slide it reports the place of a finger on the topic slide, for as",
-            "much battery. It needs slide.enabled in the configuration, and ends after",
+            "In the mode slide it reports the place of a finger on the topic slide. That",
+            "costs as much, needs slide.enabled in the configuration, and ends after",
             "slide.idle_min minutes without a touch.",
         ],
         refusal: { $0.features.slide.idle == nil ? .slideIsDisabled : nil },
