@@ -202,3 +202,18 @@ struct StrangersLinkTests {
         }
     }
 }
+
+@Suite("The list of links that an earlier run has left")
+struct FormerLinkListTests {
+    @Test("waits for the adapter: until then and shortly after, the earlier run may be a client")
+    func times() {
+        var links = FormerLinks([CentralBench.address(1)])
+        let now = Instant(sinceBoot: .seconds(100))
+        #expect(links.mayBeClient(at: now) && !links.endsUnwanted(at: now))
+        links.begin(at: now)
+        #expect(links.mayBeClient(at: now) && !links.endsUnwanted(at: now))
+        links.begin(at: now + .seconds(60))
+        #expect(!links.mayBeClient(at: now + FormerLinks.grace))
+        #expect(links.endsUnwanted(at: now + FormerLinks.patience))
+    }
+}

@@ -11,6 +11,19 @@ import Testing
 
 @Suite("Pairing")
 struct PairingTests {
+    @Test("a bond that is there already is one, and one that the device makes is not there yet")
+    func outcomes() {
+        func outcome(_ name: String) -> DevicePairing.Outcome {
+            DevicePairing.Outcome(.failure(DBusError(.refused, name: "org.bluez.Error.\(name)", text: "")))
+        }
+        guard case .bonded = outcome("AlreadyExists"), case .begun = outcome("InProgress"),
+            case .failed = outcome("AuthenticationFailed")
+        else {
+            Issue.record("another outcome")
+            return
+        }
+    }
+
     private static var wanting: TagOptions {
         var options = TagOptions()
         options.wantsPairing = true
