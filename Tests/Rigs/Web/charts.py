@@ -128,6 +128,7 @@ def discharge(run):
     with open(file, "w", encoding="utf-8") as stored:
         json.dump(document, stored)
     stage.bridge.start()
+    wait_for("the tag", lambda: stage.retained("jacquard/tag/0002/availability") == "online", 60)
     # A night without the server's values of the battery: connected but for an hour.
     signals = " ".join(str(-60 - (slot * 7) % 11) for slot in range(288))
     remember(
@@ -138,7 +139,6 @@ def discharge(run):
     try:
         browser.open(stage.link(page))
         browser.wait_for("attic ok")
-        browser.wait_for_script("return document.getElementById('totals').innerText.includes('2 online')", "both tags")
         browser.run("location.hash = 'tag/0002'")
         caption(browser, "Battery", "^Battery: 50 %, lowest 50, highest 72, falling")
         if run.options.screenshots:
