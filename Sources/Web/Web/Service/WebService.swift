@@ -34,7 +34,7 @@ final class WebService {
     private(set) lazy var scraping = LoopTimer { [unowned self] in endScrapes() }
     private lazy var polling = LoopTimer { [unowned self] in endPolling() }
     private lazy var heartbeat = LoopTimer { [unowned self] in beat() }
-    /// Gives the memory of ended connections, and of the beginnings of streams, back to the system.
+    /// Gives the memory of ended connections back to the system.
     private lazy var memory = LoopTimer { ProcessMemory.release() }
     private lazy var cleaning = LoopTimer { [unowned self] in removeStale() }
     private lazy var keeping = LoopTimer { [unowned self] in keepHistory() }
@@ -85,7 +85,7 @@ final class WebService {
         keeping.arm(after: Self.historyInterval, accuracy: .seconds(60))
     }
 
-    /// While connections go on to begin and end, memory is released once in each pause: it would be allocated again.
+    /// While connections go on to end, memory is released once in each pause: it would be allocated again.
     private func memoryIsUnused() {
         if !memory.isArmed { memory.arm(after: Self.memoryPause, accuracy: .seconds(1)) }
     }
@@ -262,8 +262,6 @@ final class WebService {
         if let lost = shares.add(id, of: subscription.owner) { browsers[lost]?.stream.end() }
         subscription.touch.forEach(subscribeTouch)
         reply.send(stream, headers: streamHeaders)
-        // What is sent at the beginning is in many small parts.
-        memoryIsUnused()
         if !heartbeat.isArmed { heartbeat.arm(after: Self.heartbeatInterval, accuracy: .seconds(1)) }
     }
 
