@@ -8,6 +8,7 @@ import os
 import re
 import time
 
+from pictures import light_and_dark
 from ports import take_port
 from programs import wait_for
 from stage import Client, require
@@ -106,10 +107,7 @@ def photograph(browser, folder, name):
     os.makedirs(folder, exist_ok=True)
     for width in (1280, 360):
         browser.width(width, 800)
-        for scheme in ("light", "dark"):
-            browser.scheme(scheme)
-            browser.screenshot(os.path.join(folder, "%s-%d-%s.png" % (name, width, scheme)))
-    browser.scheme("light")
+        light_and_dark(browser, folder, "%s-%d" % (name, width))
     browser.width(1280)
 
 

@@ -109,12 +109,17 @@ def views(run):
         page.width(width, 800)
         for name, (address, tags, argument, script) in VIEWS.items():
             scene(run, "(async () => { %s })()" % script, address, tags, argument)
-            for scheme in ("light", "dark"):
-                page.scheme(scheme)
-                page.screenshot(os.path.join(folder, "%s-%d-%s.png" % (name, width, scheme)))
-    page.scheme("light")
+            light_and_dark(page, folder, "%s-%d" % (name, width))
     page.width(1280)
     leave(run)
+
+
+def light_and_dark(page, folder, name):
+    """Takes a picture of the page in front in both schemes."""
+    for scheme in ("light", "dark"):
+        page.scheme(scheme)
+        page.screenshot(os.path.join(folder, "%s-%s.png" % (name, scheme)))
+    page.scheme("light")
 
 
 def photograph(run, pages, folder):
