@@ -117,8 +117,8 @@ const connectionText = value => (value === null || value === undefined ? "" : va
 
 // A line for values such as battery levels. Between two values it is straight; unknown slots are bridged. `empty` is when it is forecast to
 // reach the lowest value, to which a dashed line leads.
-export function lineChart(values, {unit, low, high, slot, end: now, days, connection, empty = null}) {
-  const start = now - values.length * slot;
+export function lineChart(values, {unit, low, high, slot, end: now, connection, empty = null}) {
+  const start = now - values.length * slot, days = Math.ceil(values.length * slot / dayLength);
   const known = values.map((value, index) => [index, value]).filter(([, value]) => value !== null);
   const isForecast = empty !== null && empty > now && known.length > 0;
   // The future takes half of the chart at most.

@@ -147,9 +147,9 @@ export function tagPage(root, {model, connection, go}, id) {
       const {slot, end, hour, connection: links} = data;
       if (days === 1) model.remember(id, links, slot, end);
       const empty = Date.parse(model.tags.get(id)?.forecast?.empty ?? "");
-      const long = withLevels(data, levels ?? [], days > 1), since = days === 1 ? 1 : Math.ceil(long.battery.length * slot / 86400000);
-      battery.draw(lineChart(long.battery, {unit: "%", low: 0, high: 100, slot, end, days: since, connection: long.connection, empty: Number.isNaN(empty) || days === 1 ? null : empty}));
-      signal.draw(lineChart(data.signal, {unit: "dBm", low: -100, high: -30, slot, end, days, connection: links}));
+      const long = withLevels(data, levels ?? [], days > 1);
+      battery.draw(lineChart(long.battery, {unit: "%", low: 0, high: 100, slot, end, connection: long.connection, empty: Number.isNaN(empty) || days === 1 ? null : empty}));
+      signal.draw(lineChart(data.signal, {unit: "dBm", low: -100, high: -30, slot, end, connection: links}));
       gestures.draw(columnChart(data.gestures, {slot: hour, end, days, connection: links, connectionSlot: slot}));
     } catch { /* the header says that the server is away */ }
   }
