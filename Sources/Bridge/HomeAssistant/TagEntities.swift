@@ -62,7 +62,7 @@ public struct Vocabulary: Equatable, Sendable {
 
 /// An entity of a feature.
 public struct FeatureEntity: Equatable, Sendable {
-    /// What a tag has shown that has it.
+    /// The property that a tag with it has shown.
     public enum Need: Sendable {
         /// Nothing: every tag has it.
         case tag

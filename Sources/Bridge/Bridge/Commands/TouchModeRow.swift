@@ -7,9 +7,9 @@ import JacquardProtocol
 public struct TouchModeRow: Sendable {
     /// The word of `T/touch_mode`.
     public let word: String
-    /// What it is for, in sentences of the manual.
+    /// Sentences for the manual.
     public let details: [String]
-    /// What the tag does in it, such as `reports gestures`.
+    /// A clause about a tag in this mode, such as `reports gestures`.
     let clause: String
     /// Its title in Home Assistant.
     let title: String

@@ -81,7 +81,7 @@ struct Find: TagFeature {
             guard isAnnounced != self.isAnnounced else { return }
             self.isAnnounced = isAnnounced
             effects.publish(facts(tag.topics))
-        case .ordered, .touchModeRequested, .touchMode, .touch, .gearDetached, .takenOver, .configured: break
+        default: break
         }
     }
 }

@@ -1,6 +1,6 @@
 /// A key of the configuration that is a feature's.
 public struct FeatureKey {
-    /// What its value is, and where it is stored.
+    /// The type of a value, and its place.
     public enum Value {
         /// None: it is a section.
         case section

@@ -70,7 +70,7 @@ extension SlideState {
             if let idle = new.features.slide.idle { return self.idle = idle }
             let ends = end(isConnected: tag.isConnected, at: now.instant)
             if ends || hasCancelled { tag.perform([.setTouchMode(.gesture)], &effects) }
-        case .ordered, .gesture, .announced: break
+        default: break
         }
     }
 
@@ -86,7 +86,7 @@ extension SlideState {
 extension Slide {
     /// Moves are no events of Home Assistant: there are ten a second.
     static func entities(_ options: BridgeOptions?) -> [FeatureEntity] {
-        guard options == nil || options?.features.slide.idle != nil else { return [] }
+        if let options, options.features.slide.idle == nil { return [] }
         let phases = Choices(SlideMachine.Phase.allCases.filter { $0 != .move }.map(\.rawValue))
         return [
             FeatureEntity(

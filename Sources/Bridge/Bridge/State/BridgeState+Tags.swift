@@ -296,13 +296,14 @@ extension BridgeState {
     private mutating func optionsChanged(
         from old: BridgeOptions, to new: BridgeOptions, at now: Timestamp, _ effects: inout Effects
     ) {
-        let refused = TouchModeRow.all.filter { $0.refusal(old) == nil && $0.refusal(new) != nil }
+        let refused = TouchModeRow.all.filter { $0.refusal(old) == nil }.compactMap { row in
+            row.refusal(new).map { (row.word, $0) }
+        }
         for position in tags.indices {
             var hasCancelled = false
-            for row in refused {
-                guard let refusal = row.refusal(new) else { continue }
+            for (word, refusal) in refused {
                 let wasSent = failAll(of: position, refusal, at: now, &effects) {
-                    ($0 as? TouchModeSet)?.word == row.word
+                    ($0 as? TouchModeSet)?.word == word
                 }
                 hasCancelled = hasCancelled || wasSent
             }
