@@ -80,6 +80,9 @@ struct LastingSessionsTests {
         let changed = scene.page.sessions.takeChangedDevices()
         let stored = try #require(changed)
         #expect(stored.map(\.name) == ["hall"] && !stored[0].hash.contains("hall"))
+        let name = try #require(hall["cookie"]).prefix { $0 != "=" }
+        #expect(scene.answer(.get("/session", [:], ["cookie": "\(name)=of the hall"])) == "200")
+        #expect(scene.answer(.get("/session", [:], ["cookie": "\(name)=\(stored[0].hash)"])) == "401 no_session")
         let folder = try TemporaryFolder()
         let file = try #require(StateFiles(environment: [:], runtime: folder.path))
         #expect(file.write(stored))

@@ -4,8 +4,15 @@ import Time
 
 /// A session of a browser.
 struct Session: Hashable, Sendable {
-    /// The hash of the secret in its cookie.
-    fileprivate let hash: String
+    /// What its cookie is recognized by.
+    fileprivate enum Key: Hashable, Sendable {
+        /// The secret of a browser. It is not hashed, because it is in memory only, and libcrypto takes 2 MB from its first hash on.
+        case secret(String)
+        /// The hash of the secret of a device, which is stored.
+        case hash(String)
+    }
+
+    fileprivate let key: Key
     /// The user's name; empty without users.
     let user: String
     /// Whose share of the sessions and streams it belongs to: the user's name, or with ingress that of Home Assistant's user.
@@ -24,8 +31,8 @@ struct Session: Hashable, Sendable {
     /// The moment until which the session's publications are paid for, see ``Sessions/publish(_:at:)``.
     fileprivate var paidUntil: Instant
 
-    /// Names it in the list of sessions: a part of the hash.
-    var id: String { String(hash.prefix(16)) }
+    /// Names it in the list of sessions, until this process ends.
+    var id: String { String(UInt(bitPattern: key.hashValue), radix: 16) }
 
     /// How long it lasts without being used.
     fileprivate var patience: Duration { device == nil ? Sessions.lifetime : Sessions.deviceLifetime }
@@ -42,7 +49,7 @@ struct StoredDevice: Hashable, Sendable {
     let used: Int64
 }
 
-/// The sessions, by the hash of the secret in the cookie.
+/// The sessions of browsers and of devices.
 struct Sessions {
     /// How long a session lasts without being used and shown.
     static let lifetime = Duration.seconds(12 * 3600)
@@ -57,8 +64,8 @@ struct Sessions {
     /// How much later than before a device was used for that to be stored.
     private static let storedAccuracy: Int64 = 3_600_000
 
-    private var sessions: [String: Session] = [:]
-    private var shares = FairShares<String, String>(total: Self.mostSessions)
+    private var sessions: [Session.Key: Session] = [:]
+    private var shares = FairShares<String, Session.Key>(total: Self.mostSessions)
     /// What ``takeChangedDevices()`` has returned last.
     private var stored: [StoredDevice] = []
 
@@ -78,10 +85,9 @@ struct Sessions {
     ) -> Session {
         if let device { end { $0.device == device } }
         let session = Session(
-            hash: SecretHash.of(secret), user: user, owner: device.map(Self.owner(ofDevice:)) ?? owner ?? user,
-            role: role,
-            device: device,
-            token: token, began: now.unixMilliseconds, used: now.unixMilliseconds,
+            key: device == nil ? .secret(secret) : .hash(SecretHash.of(secret)), user: user,
+            owner: device.map(Self.owner(ofDevice:)) ?? owner ?? user, role: role, device: device, token: token,
+            began: now.unixMilliseconds, used: now.unixMilliseconds,
             expires: now.instant + (device == nil ? Self.lifetime : Self.deviceLifetime),
             end: device == nil ? now.instant + Self.longest : nil, paidUntil: now.instant)
         if sessions.count >= Self.mostSessions { end { $0.expires <= now.instant } }
@@ -90,8 +96,8 @@ struct Sessions {
     }
 
     private mutating func add(_ session: Session) {
-        sessions[session.hash] = session
-        if let lost = shares.add(session.hash, of: session.owner) { sessions[lost] = nil }
+        sessions[session.key] = session
+        if let lost = shares.add(session.key, of: session.owner) { sessions[lost] = nil }
     }
 
     /// A device has a share of its own, so that no browser takes its session.
@@ -99,12 +105,17 @@ struct Sessions {
 
     /// Returns the session of a cookie, or nil if there is none or it has expired.
     mutating func session(_ secret: String?, at now: Instant) -> Session? {
-        guard let secret, let session = sessions[SecretHash.of(secret)] else { return nil }
+        guard let secret, let session = sessions[.secret(secret)] ?? device(secret) else { return nil }
         guard session.expires > now else {
             end(session)
             return nil
         }
         return session
+    }
+
+    private func device(_ secret: String) -> Session? {
+        guard sessions.values.contains(where: { $0.device != nil }) else { return nil }
+        return sessions[.hash(SecretHash.of(secret))]
     }
 
     /// Prolongs a session, which is used and shown.
@@ -115,13 +126,13 @@ struct Sessions {
         session.used = now.unixMilliseconds
         session.expires = now.instant + session.patience
         if let end = session.end { session.expires = min(session.expires, end) }
-        sessions[session.hash] = session
+        sessions[session.key] = session
         return session.expires - now.instant
     }
 
     /// Ends a session.
     mutating func end(_ session: Session) {
-        if sessions.removeValue(forKey: session.hash) != nil { shares.remove(session.hash, of: session.owner) }
+        if sessions.removeValue(forKey: session.key) != nil { shares.remove(session.key, of: session.owner) }
     }
 
     /// Ends the session with an id.
@@ -146,7 +157,7 @@ struct Sessions {
         let price = Duration.seconds(1) / Self.messagesPerSecond
         let paid = max(session.paidUntil, now) + price
         guard paid <= now + .seconds(1) else { return false }
-        sessions[session.hash]?.paidUntil = paid
+        sessions[session.key]?.paidUntil = paid
         return true
     }
 }
@@ -162,9 +173,8 @@ extension Sessions {
             guard unused < Self.deviceLifetime else { continue }
             add(
                 Session(
-                    hash: device.hash, user: "", owner: Self.owner(ofDevice: device.name),
-                    role: .admin,
-                    device: device.name, token: token(), began: device.began, used: device.used,
+                    key: .hash(device.hash), user: "", owner: Self.owner(ofDevice: device.name),
+                    role: .admin, device: device.name, token: token(), began: device.began, used: device.used,
                     expires: now.instant + (Self.deviceLifetime - unused), end: nil, paidUntil: now.instant))
         }
         stored = self.devices
@@ -173,7 +183,8 @@ extension Sessions {
     /// The sessions of devices.
     private var devices: [StoredDevice] {
         sessions.values.compactMap { session in
-            session.device.map { StoredDevice(name: $0, hash: session.hash, began: session.began, used: session.used) }
+            guard let name = session.device, case .hash(let hash) = session.key else { return nil }
+            return StoredDevice(name: name, hash: hash, began: session.began, used: session.used)
         }.sorted { $0.name < $1.name }
     }
 
