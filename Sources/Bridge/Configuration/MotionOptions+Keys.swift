@@ -1,7 +1,7 @@
 import Bridge
 
 extension MotionOptions {
-    /// The rows of `imu` and `raw`.
+    /// The rows of `imu`.
     static var keys: [ConfigurationKey<Settings>] {
         [
             .section("imu", "Data of the motion sensor.").withoutOption(
@@ -23,12 +23,6 @@ extension MotionOptions {
                 After which time an unused motion module is deactivated, in seconds: it empties the battery, and motion \
                 does not wake the tag.
                 """),
-            ConfigurationKey(
-                "raw", \.bridge.allowsRawData, .boolean, .settings,
-                """
-                true: administrators may read and write the raw data of tags by "raw/set", to find out what a tag does.
-                """
-            ).withoutOption("for research with the command line"),
         ]
     }
 }

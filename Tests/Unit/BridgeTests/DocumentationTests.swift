@@ -159,7 +159,7 @@ struct DocumentationTests {
         module.isEnabled = false
         scene.answer(.modules([module]))
         var raw = Scene.configuration()
-        raw.options.allowsRawData = true
+        raw.options.features.allowsRawData = true
         scene.handle(.configurationChanged(raw, isBrokerConnected: true))
         scene.send("tag/003R/raw/set", #"{"views":["packet"]}"#)
         scene.report(.raw([7, 0x41], view: .packet))
@@ -274,7 +274,7 @@ struct DocumentationTests {
             let scene = Scene(groups: ["hall": [.tag003R]])
             var configuration = Scene.configuration()
             configuration.groups = ["hall": [.tag003R]]
-            configuration.options.allowsRawData = true
+            configuration.options.features.allowsRawData = true
             configuration.options.motion.folder = "/sessions"
             configuration.options.features.slide.isEnabled = true
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))

@@ -16,8 +16,6 @@ public struct BridgeOptions: Hashable, Sendable {
     public var isTracing = false
     /// Whether to publish beats, and `offline` for other bridges that no longer publish them (`fleet.watch`).
     public var watchesFleet = false
-    /// Whether raw data of tags may be read and written (`raw`).
-    public var allowsRawData = false
     /// Data of the motion sensor (`imu`).
     public var motion = MotionOptions()
     /// Whether tags are near (`presence`).

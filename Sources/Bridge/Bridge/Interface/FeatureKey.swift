@@ -16,10 +16,18 @@ public struct FeatureKey {
     public let value: Value
     /// A sentence for the documentation.
     public let sentence: String
-    /// Its name in the add-on for Home Assistant.
-    public let option: String
+    /// Its place in the add-on for Home Assistant.
+    public let addOn: AddOn
 
-    init(_ path: String, _ value: Value, _ sentence: String, option: String) {
-        (self.path, self.value, self.sentence, self.option) = (path, value, sentence, option)
+    /// The place of a key in the add-on for Home Assistant.
+    public enum AddOn {
+        /// An option with this name.
+        case option(String)
+        /// None, with a clause that says why.
+        case none(String)
+    }
+
+    init(_ path: String, _ value: Value, _ sentence: String, _ addOn: AddOn) {
+        (self.path, self.value, self.sentence, self.addOn) = (path, value, sentence, addOn)
     }
 }

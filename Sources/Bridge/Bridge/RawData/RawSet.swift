@@ -28,7 +28,7 @@ struct RawSet: TagRequest {
     ]
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        guard context.options.allowsRawData else {
+        guard context.options.features.allowsRawData else {
             throw CommandFailure(
                 .notPermitted, "Raw data is disabled in the configuration", hint: "Set raw: true, and reload")
         }
@@ -69,9 +69,7 @@ struct RawSet: TagRequest {
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         guard case .views(let views) = work else { return TagRequestOutcome() }
-        tag.rare.rawViews = views
-        effects.add(.observeRawData(views, of: tag.handle))
-        return TagRequestOutcome()
+        return TagRequestOutcome(order: views)
     }
 }
 
@@ -88,11 +86,5 @@ struct RawDocument: Encodable {
             case .payload: "payload"
             default: "value"
             }
-    }
-}
-
-extension RawDocument {
-    static let topic = TopicRow("raw", .stream, isOnPage: false) { document in
-        document["bytes"]?.word.map { "raw data (\(document["view"]?.word ?? "value")): \($0)" }
     }
 }

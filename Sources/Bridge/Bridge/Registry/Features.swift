@@ -9,15 +9,17 @@ import Time
 struct Features: Sendable {
     private var find: Find
     private var slide: Slide
+    private var raw: Raw
 
     /// The features, in the order of topics and entities.
-    static let all: [any TagFeature.Type] = [Find.self, Slide.self]
+    static let all: [any TagFeature.Type] = [Find.self, Slide.self, Raw.self]
 
-    private var values: [any TagFeature] { [find, slide] }
+    private var values: [any TagFeature] { [find, slide, raw] }
 
     private mutating func forEach(_ body: (inout any TagFeature) -> Void) {
         Self.change(&find, body)
         Self.change(&slide, body)
+        Self.change(&raw, body)
     }
 
     /// Creates the features of a tag.
@@ -28,6 +30,7 @@ struct Features: Sendable {
     init(stored: [String: JSONValue], isAnnounced: Bool) {
         find = Find(stored: Find.value(in: stored), isAnnounced: isAnnounced)
         slide = Slide(stored: Slide.value(in: stored), isAnnounced: isAnnounced)
+        raw = Raw(stored: Raw.value(in: stored), isAnnounced: isAnnounced)
     }
 
     /// When they are told ``FeatureEvent/deadline``; nil if nothing is due.
@@ -90,6 +93,8 @@ extension TagFeature {
 public struct FeatureOptions: Hashable, Sendable {
     /// The touch mode `slide` (`slide`).
     public var slide = SlideOptions()
+    /// Whether administrators may use raw data (`raw`).
+    public var allowsRawData = false
 
     /// The defaults of the contract.
     public init() {}

@@ -19,7 +19,6 @@ enum TagRequestTable {
         ModulesSet.self,
         NameSet.self,
         NotifySet.self,
-        RawSet.self,
         SignalGet.self,
         SleepSet.self,
         TouchModeSet.self,

@@ -7,7 +7,7 @@ public enum TagTopicTable {
             .rssi, .stats, ModulesDocument.topic, MotionDocument.topic, MotionSessionDocument.topic,
             RadioDocument.topic, PresenceDocument.topic,
         ] + Features.topics.filter(\.isFact) + [.gesture, .touch] + Features.topics.filter { !$0.isFact }
-        + [MotionDataDocument.topic, RawDocument.topic]
+        + [MotionDataDocument.topic]
 
     /// The retained topics that every tag of a bridge has.
     static func retained(_ topics: TagTopics) -> [String] {

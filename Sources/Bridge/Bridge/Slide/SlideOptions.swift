@@ -20,16 +20,16 @@ extension Slide {
         [
             FeatureKey(
                 "slide", .section, "The touch mode slide: the place of a finger on the gear, for dimming lights.",
-                option: "Slide"),
+                .option("Slide")),
             FeatureKey(
                 "slide.enabled", .flag(\.features.slide.isEnabled),
                 """
                 Whether the touch mode slide may be used. In this mode the gear streams, which empties the battery of the tag \
                 faster, and its own gestures pause.
-                """, option: "Enabled"),
+                """, .option("Enabled")),
             FeatureKey(
                 "slide.idle_min", .integer(\.features.slide.idleMinutes, 1...1_440),
-                "After how many minutes without a touch the mode ends.", option: "Ends after"),
+                "After how many minutes without a touch the mode ends.", .option("Ends after")),
         ]
     }
 }

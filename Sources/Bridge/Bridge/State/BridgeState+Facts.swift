@@ -105,7 +105,6 @@ extension BridgeState {
         for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
         intake.settings = TagRequestContext.Settings(new.options)
         if old.reflexes != new.reflexes { reactions.setReflexes(new.reflexes) }
-        rawDataConfigured(&effects)
         watchChanged(isBrokerConnected: isBrokerConnected, at: now, &effects)
         if old.groups != new.groups { groupsChanged(&effects) }
         if old.options.chords != new.options.chords {

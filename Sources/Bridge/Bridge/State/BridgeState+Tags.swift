@@ -70,11 +70,8 @@ extension BridgeState {
         let scope = isChanged ? rescope([position], at: now) : ScopeEffects()
         if isChanged, !wasConnected, !tags[position].rareFacts.isEmpty {
             tags[position].unconfirmed.connected(at: now.instant)
-            // The session may be a new one.
-            let views = tags[position].rareFacts[0].rawViews
-            if !views.isEmpty { effects.add(.observeRawData(views, of: tags[position].handle)) }
         }
-        if wasConnected, isChanged { tags[position].tell(.linkEnded, at: now, &effects) }
+        if isChanged { tags[position].tell(wasConnected ? .linkEnded : .linkBegan, at: now, &effects) }
         effects.append(scope.narrowing)
         effects.append(facts)
         if isChanged { listsChanged(at: now, &effects) }
@@ -308,15 +305,6 @@ extension BridgeState {
                 hasCancelled = hasCancelled || wasSent
             }
             tags[position].tell(.configured(from: old, to: new, hasCancelled: hasCancelled), at: now, &effects)
-        }
-    }
-
-    /// Ends the publication of raw data that the configuration no longer allows.
-    mutating func rawDataConfigured(_ effects: inout Effects) {
-        guard !configuration.options.allowsRawData else { return }
-        for position in tags.indices where !tags[position].rare.rawViews.isEmpty {
-            tags[position].rare.rawViews = []
-            effects.add(.observeRawData([], of: tags[position].handle))
         }
     }
 }

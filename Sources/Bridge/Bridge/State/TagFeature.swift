@@ -91,8 +91,12 @@ enum FeatureEvent {
     case touchMode(TouchMode)
     /// The gear has sent a sample of its lines.
     case touch(TouchData)
+    /// The tag has sent raw data of the views that a feature observes.
+    case raw([UInt8], RawViews)
     /// Gear was taken off.
     case gearDetached
+    /// The link has begun.
+    case linkBegan
     /// The link has ended.
     case linkEnded
     /// Another bridge has connected the tag.

@@ -4,12 +4,10 @@ import Time
 // The features of a tag that most tags don't use. Each is a machine of its own: its state is in `RareFacts`, and the lists
 // behind it say which features have a fact, a timeout or a setting.
 
-/// Facts of a tag with several radios, with presence, or whose modules, raw data or motion sensor were used. Most tags have none.
+/// Facts of a tag with several radios, with presence, or whose modules or motion sensor were used. Most tags have none.
 struct RareFacts: Sendable {
     /// The tag's loadable modules; nil until they were listed.
     var modules: [ModuleDescriptor]?
-    /// The views of raw data that are published.
-    var rawViews: RawViews = []
     /// The state of the motion sensor, at most one; see ``TagMirror/motion``.
     var motions: [MotionState] = []
 
@@ -94,12 +92,6 @@ extension TagMirror {
             modules[place].isEnabled = state == .active
         }
         return [.fact(topics[ModulesDocument.topic], ModulesDocument(modules).modules)]
-    }
-
-    /// Publishes raw data that was requested.
-    func rawReceived(_ bytes: [UInt8], view: RawViews, _ effects: inout Effects) {
-        guard rare.rawViews.contains(view) else { return }
-        effects.publish(.stream(topics[RawDocument.topic], RawDocument(bytes, view: view)))
     }
 }
 

@@ -174,7 +174,7 @@ extension TagMirror {
         case .fragmentsLost:
             statistics.counters.lostFragments += 1
             statsChanged(at: now, &effects)
-        case .raw(let bytes, let view): rawReceived(bytes, view: view, &effects)
+        case .raw(let bytes, let view): tell(.raw(bytes, view), at: now, &effects)
         case .gesture, .motion, .commandEnded: break
         }
     }

@@ -10,7 +10,10 @@ extension FeatureKey {
             case .integer(let place, let range):
                 ConfigurationKey(path, Self.place(place), .integer(range), .settings, sentence)
             }
-        return row.option(option)
+        return switch addOn {
+        case .option(let name): row.option(name)
+        case .none(let reason): row.withoutOption(reason)
+        }
     }
 
     private static func place<Value>(

@@ -9,7 +9,7 @@ struct RawDataTests {
     private func scene(allowsRawData: Bool = true) -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration()
-        configuration.options.allowsRawData = allowsRawData
+        configuration.options.features.allowsRawData = allowsRawData
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.connect()
         _ = scene.takeActions()
