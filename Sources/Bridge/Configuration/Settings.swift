@@ -56,8 +56,8 @@ public struct Settings: Hashable, Sendable {
                 TagSettings.list, GroupSettings.list, GearSettings.list, Chord.list, Signal.list,
                 ReflexSettings.list,
             ],
-            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys, MotionOptions.keys,
-            PresenceOptions.keys, FeatureKey.all.map(\.row),
+            logKeys, defaultsKeys, limitsKeys, fleetKeys, metricsKeys, telemetryKeys, recordKeys,
+            PresenceOptions.keys, FeatureTable.keys.map(\.row),
         ]
         return Array(parts.joined())
     }

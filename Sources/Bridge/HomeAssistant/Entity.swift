@@ -123,7 +123,7 @@ extension EntityKind {
     }
 
     /// One of two states. Without a template the payload is compared as it is.
-    static func binarySensor(
+    public static func binarySensor(
         _ topic: String, _ template: String? = nil, on: String, off: String, class deviceClass: String? = nil,
         attributes: Attributes? = nil
     ) -> EntityKind {
@@ -155,7 +155,7 @@ extension EntityKind {
     }
 
     /// A button that publishes a payload.
-    static func button(_ command: String, press payload: String) -> EntityKind {
+    public static func button(_ command: String, press payload: String) -> EntityKind {
         EntityKind(
             platform: .button, topics: ["command_topic": command], values: ["payload_press": .string(payload)])
     }
@@ -168,7 +168,7 @@ extension EntityKind {
     }
 
     /// A button that publishes the result of a template.
-    static func button(_ command: String, template: String) -> EntityKind {
+    public static func button(_ command: String, template: String) -> EntityKind {
         EntityKind(
             platform: .button, topics: ["command_topic": command], values: ["command_template": .string(template)])
     }
@@ -297,7 +297,7 @@ public struct Choices: Hashable, Sendable {
     var titleList: JSONValue { .array(titles.map(JSONValue.string)) }
 
     /// The titles.
-    var titles: [String] { choices.map(\.title) }
+    public var titles: [String] { choices.map(\.title) }
 
     /// A dictionary literal of Jinja from words to titles: `{'gesture': 'Gestures'}`.
     public var titlesByWord: String { Self.literal(choices.map { ($0.word, $0.title) }) }

@@ -54,6 +54,14 @@ public struct Vocabulary: Equatable, Sendable {
         entities.filter { $0.need == need }.map(\.entity)
     }
 
+    /// The entities of features that were used; nil for all.
+    func entities(ofUsed used: [String]?) -> [Entity] {
+        entities.filter { entity in
+            guard case .use(let feature) = entity.need else { return false }
+            return used?.contains(feature) ?? true
+        }.map(\.entity)
+    }
+
     /// The gestures and chords that a user can make with a tag.
     func events(ofTag id: String) -> [String] {
         gestures + chords.filter { $0.tags.isEmpty || $0.tags.contains(id) }.map(\.name)
@@ -63,11 +71,13 @@ public struct Vocabulary: Equatable, Sendable {
 /// An entity of a feature.
 public struct FeatureEntity: Equatable, Sendable {
     /// The property that a tag with it has shown.
-    public enum Need: Sendable {
+    public enum Need: Hashable, Sendable {
         /// Nothing: every tag has it.
         case tag
         /// That it can be attached to gear.
         case gear
+        /// That it has used a feature.
+        case use(of: String)
     }
 
     let entity: Entity
@@ -97,16 +107,16 @@ public struct DiscoveredChord: Hashable, Sendable {
 public struct TagFeatures: Hashable, Sendable {
     /// Whether the tag was ever attached to gear.
     public var hasGear: Bool
-    /// Whether it is known to have a motion sensor.
-    public var hasMotion: Bool
+    /// The features that it has used; nil for all.
+    public var used: [String]?
 
     /// Describes a tag; the default is one that has shown nothing.
-    public init(hasGear: Bool = false, hasMotion: Bool = false) {
-        (self.hasGear, self.hasMotion) = (hasGear, hasMotion)
+    public init(hasGear: Bool = false, used: [String]? = []) {
+        (self.hasGear, self.used) = (hasGear, used)
     }
 
     /// With every entity.
-    static let all = TagFeatures(hasGear: true, hasMotion: true)
+    static let all = TagFeatures(hasGear: true, used: nil)
 }
 
 /// The result of a template for `true` and `false` in JSON; `null` becomes `None`, which Home Assistant reads as unknown.
@@ -211,7 +221,7 @@ extension Entity {
         entities += presence(words.presenceStates)
         if words.hasButtons { entities.append(button) }
         if features.hasGear { entities += words.entities(of: .gear) }
-        if features.hasMotion { entities += motion }
+        entities += words.entities(ofUsed: features.used)
         // Disabled by default, because Home Assistant does not ask again.
         entities.append(
             Entity(
@@ -326,52 +336,6 @@ extension Entity {
                 + "{% elif type %}{{ dict(value_json, event_type=type, multi_press_count=2) | tojson }}{% endif %}",
             types: Choices(["press_end", "multi_press_end"]), class: "button"),
         icon: "mdi:gesture-tap-button", needs: .bridge)
-
-    /// The entities of `T/imu` and `T/imu/sessions`, of tags whose motion sensor was used.
-    private static let motion: [Entity] = {
-        let states = Choices([
-            "inactive", "idle", "logging", "transferring", "erasing", "low_storage", "low_battery", "error",
-        ])
-        func mode(_ word: String) -> EntityKind {
-            .binarySensor(
-                "imu", "{{ value_json.mode | default(none) == '\(word)' }}", on: templateTrue, off: templateFalse)
-        }
-        let session = "{{ {'action': 'record', 'session': 'ha-' ~ now().strftime('%Y%m%d-%H%M%S')} | tojson }}"
-        return [
-            Entity(
-                "motion", "Motion sensor",
-                .sensor(
-                    "imu",
-                    "{{ \(states.titlesByWord)"
-                        + ".get(value_json.state | default(none) or value_json.module | default(none)) }}",
-                    class: "enum",
-                    options: states.titles, attributes: ("imu", nil)),
-                category: .diagnostic, icon: "mdi:axis-arrow", needs: .bridge),
-            Entity(
-                "motion_recording", "Motion recording", mode("store"), category: .diagnostic, icon: "mdi:record-rec"),
-            Entity(
-                "motion_streaming", "Motion streaming", mode("stream"), category: .diagnostic, icon: "mdi:waveform"),
-            Entity(
-                "motion_storage", "Motion storage",
-                .sensor(
-                    "imu/sessions", "{{ value_json | map(attribute='bytes') | sum }}", class: "data_size", unit: "B",
-                    isMeasurement: true, attributes: ("imu/sessions", "{{ {'sessions': value_json} | tojson }}")),
-                category: .diagnostic, icon: "mdi:database", needs: .bridge),
-            Entity(
-                "motion_record", "Motion: record", .button("imu/set", template: session), category: .diagnostic,
-                icon: "mdi:record", isEnabled: false),
-            Entity(
-                "motion_stream", "Motion: stream for a minute",
-                .button("imu/set", press: #"{"action":"stream","seconds":60}"#), category: .diagnostic,
-                icon: "mdi:play", isEnabled: false),
-            Entity(
-                "motion_stop", "Motion: stop", .button("imu/set", press: "stop"), category: .diagnostic,
-                icon: "mdi:stop", isEnabled: false),
-            Entity(
-                "motion_list", "Motion: list recordings", .button("imu/sessions/get", press: "{}"),
-                category: .diagnostic, icon: "mdi:format-list-bulleted", isEnabled: false),
-        ]
-    }()
 
     /// The entities of `T/presence`; none while it is off.
     private static func presence(_ states: [String]) -> [Entity] {

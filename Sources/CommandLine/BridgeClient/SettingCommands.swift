@@ -71,7 +71,7 @@ struct TagSettingCommand: ClientCommand {
         case "notify": return result.sentence(of: id, "plays \(payload["signal"]?.word ?? "a signal")")
         default: break
         }
-        let feature = TagCommandLine.ofFeatures.first { $0.name == command }
+        let feature = FeatureTable.commandLines.first { $0.name == command }
         return result.sentence(of: id, feature?.sentence(payload) ?? "done")
     }
 }
@@ -79,7 +79,7 @@ struct TagSettingCommand: ClientCommand {
 extension TagSettingCommand {
     /// The rows of the command table.
     static let rows =
-        [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow] + TagCommandLine.ofFeatures.map(row)
+        [nameRow, touchModeRow, batteryRow, connectionRow, sleepRow] + FeatureTable.commandLines.map(row)
         + [notifyRow, configRow]
 
     /// The row of a feature's command line.
@@ -121,12 +121,12 @@ extension TagSettingCommand {
             arguments)
     }
 
-    private static let touchModes = TouchModeRow.all.map(\.word)
+    private static let touchModes = TouchModeTable.rows.map(\.word)
 
     private static let touchModeRow = Command<any CommandAction>(
         name: "touch-mode",
         summary: "choose gestures or touches of the gear",
-        details: TouchModeRow.all.flatMap(\.details),
+        details: TouchModeTable.rows.flatMap(\.details),
         options: [.config, .json, .wait],
         operands: [.required("ID", .tags), .required("MODE", .words(touchModes))],
         values: RowText.ids + ["MODE is one of \(touchModes.joined(separator: ", "))."],

@@ -59,9 +59,8 @@ struct BridgeEventTests {
 
 @Suite("TagTable")
 struct TagTableTests {
-    private static let context = TagMirror.Context(
-        Scene.configuration(), topics: BridgeTopics(base: "jacquard", instance: "attic"),
-        statsPayload: StatsPayload(boot: "9f3c"))
+    private static let context = Scene.configuration().tagContext(
+        BridgeTopics(base: "jacquard", instance: "attic"), StatsPayload(boot: "9f3c"))
 
     private static func table(_ count: Int) -> TagTable {
         TagTable(

@@ -275,7 +275,7 @@ struct DocumentationTests {
             var configuration = Scene.configuration()
             configuration.groups = ["hall": [.tag003R]]
             configuration.options.features.allowsRawData = true
-            configuration.options.motion.folder = "/sessions"
+            configuration.options.features.motion.folder = "/sessions"
             configuration.options.features.slide.isEnabled = true
             scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
             scene.connect()

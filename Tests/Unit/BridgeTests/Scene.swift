@@ -160,7 +160,7 @@ extension BridgeAction {
             token
         case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,
             .addTag, .reportAgain, .removeTag, .stopPairing,
-            .forgetInstance, .forgetFormerPlaces, .recordTraffic, .observeRawData, .motionFile, .remember:
+            .forgetInstance, .forgetFormerPlaces, .recordTraffic, .observeRawData, .file, .remember:
             nil
         }
     }

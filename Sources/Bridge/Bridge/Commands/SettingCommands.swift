@@ -72,7 +72,7 @@ struct NameSet: TagRequest {
     }
 }
 
-/// `touch_mode/set`: a word of ``TouchModeRow/all``, or an object with `touch_mode`.
+/// `touch_mode/set`: a word of ``TouchModeTable/rows``, or an object with `touch_mode`.
 struct TouchModeSet: TagRequest {
     static let name = "touch_mode/set"
     static var needsPayload: Bool { true }
@@ -89,7 +89,7 @@ struct TouchModeSet: TagRequest {
     /// The word of the touch mode.
     var word: String { row.word }
 
-    private static let words = TouchModeRow.all.map { Word($0.word, $0) }
+    private static let words = TouchModeTable.rows.map { Word($0.word, $0) }
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         options = context.options

@@ -67,12 +67,8 @@ struct TagRequestContext: Sendable {
     var settings: Settings
     /// The level of the battery in percent; nil if it is unknown.
     var batteryLevel: UInt32?
-    /// Whether motion data uses the raw data characteristic.
-    var usesRawData = false
-    /// Whether a session is being transferred.
-    var isDownloading = false
-    /// The sessions on the tag, as far as they were listed.
-    var sessions: [StoredMotionSession] = []
+    /// Its features.
+    var features: Features
 
     /// The settings of the bridge.
     var options: BridgeOptions { settings.options }

@@ -1,4 +1,3 @@
-import JSON
 import JacquardProtocol
 
 /// A touch mode: one of the gear, or what a feature makes of one.
@@ -27,26 +26,5 @@ public struct TouchModeRow: Sendable {
     ) {
         (self.word, self.mode, self.clause, self.title, self.details) = (word, mode, clause, title, details)
         (self.refusal, self.data) = (refusal, data)
-    }
-
-    /// The touch modes, those of features last.
-    public static let all =
-        [
-            TouchModeRow(TouchMode.gesture.word, .gesture, "reports gestures", title: "Gestures"),
-            TouchModeRow(
-                TouchMode.continuous.word, .continuous, "streams touches; gestures pause",
-                title: "Touch data (gestures pause)",
-                details: [
-                    "In the mode continuous the gear reports its touch lines on the topic touch,",
-                    "which empties the battery faster.",
-                ]),
-        ] + ofFeatures
-}
-
-extension TopicRow {
-    static let touchMode = TopicRow("touch_mode", .fact, isRecorded: true) { document in
-        document.word.map { word in
-            TouchModeRow.all.first { $0.word == word }?.clause ?? "touch mode is \(word)"
-        }
     }
 }

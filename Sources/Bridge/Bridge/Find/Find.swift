@@ -45,21 +45,21 @@ struct Find: TagFeature {
     }
 
     /// Whether the tag was ever searched for.
-    private var isUsed: Bool
+    private var wasSearched: Bool
     private var isAnnounced: Bool
     private var search: Search?
 
-    init(stored: JSONValue?, isAnnounced: Bool) {
-        (isUsed, self.isAnnounced) = (stored?.flag == true, isAnnounced)
+    init(stored: JSONValue?, _ options: BridgeOptions, isAnnounced: Bool) {
+        (wasSearched, self.isAnnounced) = (stored?.flag == true, isAnnounced)
     }
 
-    var stored: JSONValue? { isUsed ? true : nil }
+    var stored: JSONValue? { wasSearched ? true : nil }
     var deadline: Instant? { search?.end }
     var isActive: Bool { search != nil }
     var setsLight: Bool { search != nil }
 
     func facts(_ topics: TagTopics) -> [Publication] {
-        isUsed || isAnnounced ? [.fact(topics[Self.topic], word: search == nil ? "off" : "on")] : []
+        wasSearched || isAnnounced ? [.fact(topics[Self.topic], word: search == nil ? "off" : "on")] : []
     }
 
     mutating func handle(
@@ -97,7 +97,7 @@ extension Find {
     ) {
         let search = Search(until: now + duration, nextRound: now + Self.round)
         changed(of: &tag, to: search, &effects)
-        isUsed = true
+        wasSearched = true
         tag.perform(Self.gearCommands(tag, for: min(duration, Self.round)), &effects)
     }
 

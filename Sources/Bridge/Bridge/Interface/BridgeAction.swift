@@ -49,7 +49,7 @@ public enum BridgeAction: Equatable, Sendable {
     /// Report these views of the tag's raw data by `TagEvent.raw`, on this link and later ones.
     case observeRawData(RawViews, of: TagHandle)
     /// Work with the file of a session of a tag.
-    indirect case motionFile(MotionFileAction, of: TagID)
+    indirect case file(FeatureFileAction, FeatureFile, of: TagID)
     /// Set the log level.
     case setLogLevel(LogLevel)
     /// Report log records of this level and above (``BridgeEvent/logged(_:omitted:)``); nil: no longer.

@@ -53,8 +53,8 @@ public enum BridgeEvent: Equatable, Sendable {
     /// A pairing has reached a stage; ignored for a tag that is not being paired.
     case pairing(TagHandle, PairingStage)
 
-    /// The result of ``BridgeAction/motionFile(_:of:)``; ignored for an unknown tag.
-    indirect case motionFile(TagID, StoredMotionSession, MotionFileEvent)
+    /// The result of ``BridgeAction/file(_:_:of:)``; ignored for an unknown tag.
+    indirect case file(TagID, FeatureFile, FeatureFileEvent)
 
     /// An event of the Bluetooth traffic with a tag, requested by ``BridgeAction/recordTraffic(of:)``.
     indirect case traffic(TagHandle, TrafficRecord.Event)

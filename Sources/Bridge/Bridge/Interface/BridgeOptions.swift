@@ -16,8 +16,6 @@ public struct BridgeOptions: Hashable, Sendable {
     public var isTracing = false
     /// Whether to publish beats, and `offline` for other bridges that no longer publish them (`fleet.watch`).
     public var watchesFleet = false
-    /// Data of the motion sensor (`imu`).
-    public var motion = MotionOptions()
     /// Whether tags are near (`presence`).
     public var presence = PresenceOptions()
     /// The settings of the features behind `TagFeature`.

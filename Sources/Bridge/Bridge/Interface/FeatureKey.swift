@@ -8,6 +8,10 @@ public struct FeatureKey {
         case flag(WritableKeyPath<BridgeOptions, Bool>)
         /// A whole number.
         case integer(WritableKeyPath<BridgeOptions, Int>, ClosedRange<Int>)
+        /// A whole number of seconds.
+        case seconds(WritableKeyPath<BridgeOptions, Duration>, ClosedRange<Int>)
+        /// A folder, or nil.
+        case folder(WritableKeyPath<BridgeOptions, String?>)
     }
 
     /// The key in dotted form.
@@ -16,18 +20,24 @@ public struct FeatureKey {
     public let value: Value
     /// A sentence for the documentation.
     public let sentence: String
-    /// Its place in the add-on for Home Assistant.
-    public let addOn: AddOn
+    /// Its place in the add-on for Home Assistant; nil inside of a section that has none.
+    public let addOn: AddOn?
+    /// A value and a sentence for the example configuration; nil for the default and ``sentence``.
+    public let example: (value: String, sentence: String)?
 
     /// The place of a key in the add-on for Home Assistant.
     public enum AddOn {
         /// An option with this name.
         case option(String)
         /// None, with a clause that says why.
-        case none(String)
+        case omitted(String)
     }
 
-    init(_ path: String, _ value: Value, _ sentence: String, _ addOn: AddOn) {
-        (self.path, self.value, self.sentence, self.addOn) = (path, value, sentence, addOn)
+    init(
+        _ path: String, _ value: Value, _ sentence: String, _ addOn: AddOn? = nil,
+        example: (value: String, sentence: String)? = nil
+    ) {
+        (self.path, self.value, self.sentence) = (path, value, sentence)
+        (self.addOn, self.example) = (addOn, example)
     }
 }

@@ -28,14 +28,12 @@ struct ModulesSet: TagRequest {
 
     private let action: ModuleAction
     private let module: String
-    private let idle: Duration
 
     var command: TagCommand? { .changeModule(action, named: module) }
 
     private static let actions = ModuleAction.allCases.map { Word($0.rawValue, $0) }
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
-        idle = context.options.motion.idle
         let arguments = try CommandArguments(objectOnly: payload)
         let allowed = "the name of a module such as IMUModule, or its module_id"
         let module = try arguments.text("module", mayBe: allowed) { (1...64).contains($0.utf8.count) ? $0 : nil }
@@ -60,7 +58,7 @@ struct ModulesSet: TagRequest {
     func succeeded(
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
-        TagRequestOutcome(response, aboutModulesOf: &tag, idle: action == .activate ? idle : nil, at: now, &effects)
+        TagRequestOutcome(response, aboutModulesOf: &tag, hasActivated: action == .activate, at: now, &effects)
     }
 
     func failed(on tag: inout TagMirror, _ failure: CommandFailure?, at now: Timestamp) {
@@ -74,11 +72,12 @@ extension TagRequestOutcome {
     /// - Parameters:
     ///   - response: the list.
     ///   - tag: the tag.
-    ///   - idle: after which time an unused motion module is deactivated; nil if none was activated.
+    ///   - hasActivated: whether a module was activated before.
     ///   - now: the current time.
     ///   - effects: gets the publications.
     init(
-        _ response: TagCommandResponse, aboutModulesOf tag: inout TagMirror, idle: Duration? = nil, at now: Timestamp,
+        _ response: TagCommandResponse, aboutModulesOf tag: inout TagMirror, hasActivated: Bool = false,
+        at now: Timestamp,
         _ effects: inout Effects
     ) {
         guard case .modules(let modules) = response else {
@@ -87,14 +86,8 @@ extension TagRequestOutcome {
         }
         tag.rare.modules = modules
         tag.rare.unconfirmed.modulesConfirmed()
-        let isActive = modules.first { $0.isSameModule(as: .motion) }.map { $0.isEnabled == true }
-        if isActive == true {
-            if idle != nil || tag.hasMotion { tag.motion.foundActive() }
-            if let idle { tag.motion.used(idle: idle, at: now.instant) }
-        } else if tag.rareFacts.first?.motion != nil {
-            tag.motion.ended(as: isActive == nil ? .missing : .inactive)
-        }
-        effects.publish(tag.motionPublications)
+        effects.publish(tag.modulesFact)
+        tag.tell(.modules(modules, hasActivated: hasActivated), at: now, &effects)
         self.init(data: CommandData(ModulesDocument(modules)))
     }
 }
@@ -135,5 +128,19 @@ extension ModulesDocument {
             (module["name"]?.word ?? "a module") + (module["enabled"]?.flag == true ? ", active" : "")
         }
         return modules.isEmpty ? "has no modules" : "has the modules \(modules.joined(separator: "; "))"
+    }
+}
+
+extension TagMirror {
+    /// `T/modules`; nothing until the modules were listed.
+    var modulesFact: [Publication] {
+        guard let modules = rareFacts.first?.modules else { return [] }
+        return [.fact(topics[ModulesDocument.topic], ModulesDocument(modules).modules)]
+    }
+
+    /// Handles a module that was activated or deactivated by itself.
+    mutating func moduleChanged(_ module: ModuleDescriptor, isEnabled: Bool) {
+        guard let place = rareFacts.first?.modules?.firstIndex(where: { $0.isSameModule(as: module) }) else { return }
+        rare.modules?[place].isEnabled = isEnabled
     }
 }

@@ -29,7 +29,7 @@ struct MotionSessionsGet: TagRequest {
 
     init(_ payload: CommandPayload, in context: TagRequestContext) throws(CommandFailure) {
         _ = try CommandArguments(emptyOrObject: payload)
-        idle = context.options.motion.idle
+        idle = context.options.features.motion.idle
     }
 
     func succeeded(
@@ -87,7 +87,7 @@ struct MotionSet: TagRequest {
         let arguments = try CommandArguments(payload, word: "action")
         let action = try CommandArguments.required(
             arguments.word("action", of: words), "action", mayBe: words.listed())
-        idle = context.options.motion.idle
+        idle = context.options.features.motion.idle
         switch action {
         case .activate: work = .activate
         case .deactivate: work = .deactivate
@@ -104,17 +104,15 @@ struct MotionSet: TagRequest {
                 try Self.rates(arguments), seconds: try arguments.integer("seconds", 1...3600, unit: " seconds") ?? 60,
                 isBinary: try arguments.word("format", of: formats) ?? false)
         case .download:
-            guard context.options.motion.folder != nil else {
-                throw CommandFailure(
-                    .notPermitted, "There is no folder for sessions in the configuration",
-                    hint: "Set imu.folder, and reload")
+            guard context.options.features.motion.folder != nil else {
+                throw .hasNoFolder
             }
-            if context.isDownloading { throw .isDownloading }
+            if context.motion.download != nil { throw .isDownloading }
             work = .download(try MotionSessionWords(arguments), isErased: try arguments.flag("erase") ?? false)
         case .erase:
             let words = try MotionSessionWords(arguments)
             self.words = words
-            let stored = try words.session(in: context.sessions)?.id
+            let stored = try words.session(in: context.motion.sessions ?? [])?.id
             if let stored { work = .erase(stored) } else { work = .erase(try Self.id(arguments)) }
         case .eraseAll:
             let confirmed = try arguments.word("confirm", of: [Word("all", true)])
@@ -220,12 +218,14 @@ struct MotionSet: TagRequest {
         at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         var outcome = TagRequestOutcome(response, aboutMotionOf: &tag)
-        let session: StoredMotionSession
+        let (session, file): (StoredMotionSession, FeatureFile)
         do throws(CommandFailure) {
             // Several commands may have waited for the tag.
             if tag.motion.download != nil { throw .isDownloading }
             guard let found = try words.session(in: tag.motion.sessions ?? []) else { throw words.missing }
-            session = found
+            // The configuration may have changed since.
+            guard let place = tag.features[Motion.self]?.file(of: found) else { throw .hasNoFolder }
+            (session, file) = (found, place)
         } catch {
             outcome.failure = error
             tag.motion.used(idle: idle, at: now.instant)
@@ -235,8 +235,8 @@ struct MotionSet: TagRequest {
         tag.motion.idleAt = nil
         tag.motion.file = nil
         tag.motion.error = nil
-        effects.publish(tag.motionPublications)
-        effects.add(.motionFile(.open(session), of: tag.entry.id))
+        tag.publishMotion(&effects)
+        effects.add(.file(.open, file, of: tag.entry.id))
         return outcome
     }
 }
@@ -296,6 +296,8 @@ struct MotionSessionWords: Sendable {
 extension CommandFailure {
     fileprivate static let isDownloading = CommandFailure(
         .busy, "A session is being downloaded", hint: "Send stop to imu/set")
+    fileprivate static let hasNoFolder = CommandFailure(
+        .notPermitted, "There is no folder for sessions in the configuration", hint: "Set imu.folder, and reload")
 }
 
 extension MotionState {
@@ -311,7 +313,7 @@ extension TagRequestOutcome {
         _ response: TagCommandResponse, aboutMotionOf tag: inout TagMirror, _ effects: inout Effects
     ) {
         self.init(response, aboutMotionOf: &tag)
-        effects.publish(tag.motionPublications)
+        tag.publishMotion(&effects)
     }
 
     /// Applies a response about motion data to its tag.

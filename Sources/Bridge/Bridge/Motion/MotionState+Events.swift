@@ -13,7 +13,7 @@ extension MotionState {
         /// Send a command of the bridge's own.
         case send(Errand)
         /// Use the file of a session.
-        case file(MotionFileAction)
+        case file(FeatureFileAction, StoredMotionSession)
     }
 
     /// The circumstances of an event.
@@ -52,7 +52,7 @@ extension MotionState {
         effects.append(.send(.check))
         if doubt.areSessionsUnknown { effects.append(.send(.list)) }
         eraseDownloaded(in: tag, &effects)
-        if let download, !download.isComplete { effects.append(.file(.open(download.session))) }
+        if let download, !download.isComplete { effects.append(.file(.open, download.session)) }
     }
 
     /// Handles the end of a command of the bridge's own.
@@ -148,7 +148,7 @@ extension MotionState {
 extension MotionState {
     /// Handles the result of work with the file of a session.
     mutating func fileReported(
-        _ event: MotionFileEvent, of session: StoredMotionSession, in tag: Conditions, _ effects: inout [Effect]
+        _ event: FeatureFileEvent, of session: StoredMotionSession, in tag: Conditions, _ effects: inout [Effect]
     ) {
         guard let download, download.session == session else { return }
         switch event {
@@ -173,7 +173,7 @@ extension MotionState {
         guard var download else { return }
         let session = download.session
         guard byteCount < session.byteCount || (byteCount == session.byteCount && checksum.value == session.crc) else {
-            effects.append(.file(.discard(session)))
+            effects.append(.file(.discard, session))
             return downloadFailed("the incomplete file differs from the session of the tag", in: tag, &effects)
         }
         (download.received, download.checksum, download.unwritten) = (byteCount, checksum, 0)
@@ -182,7 +182,7 @@ extension MotionState {
         if download.isRunning { download.silentAt = tag.now.instant + Self.silence }
         self.download = download
         if download.isComplete {
-            effects.append(.file(.finish(session)))
+            effects.append(.file(.finish, session))
         } else {
             effects += [.send(.download(session.id, offset: UInt32(byteCount))), .publishState]
         }
@@ -204,13 +204,13 @@ extension MotionState {
         download.isComplete = download.received == session.byteCount
         download.silentAt = download.isComplete ? nil : tag.now.instant + Self.silence
         self.download = download
-        effects.append(.file(.append(bytes, session)))
+        effects.append(.file(.append(bytes), session))
         guard download.isComplete else { return }
         guard download.checksum.value == session.crc else {
-            effects.append(.file(.discard(session)))
+            effects.append(.file(.discard, session))
             return downloadFailed("crc_mismatch: the file differs from the session of the tag", in: tag, &effects)
         }
-        effects.append(.file(.finish(session)))
+        effects.append(.file(.finish, session))
     }
 
     /// Ends a download; its bytes stay in the incomplete file for the next one.

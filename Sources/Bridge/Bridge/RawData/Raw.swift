@@ -15,19 +15,19 @@ struct Raw: TagFeature {
                 "raw", .flag(\.features.allowsRawData),
                 """
                 true: administrators may read and write the raw data of tags by "raw/set", to find out what a tag does.
-                """, .none("for research with the command line"))
+                """, .omitted("for research with the command line"))
         ]
     }
 
     private var views: RawViews = []
 
-    init(stored: JSONValue?, isAnnounced: Bool) {}
+    init(stored: JSONValue?, _ options: BridgeOptions, isAnnounced: Bool) {}
 
     mutating func handle(_ event: FeatureEvent, of tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {
         switch event {
         case .ordered(let views as RawViews, _): observe(views, of: tag, &effects)
         // The session may be a new one.
-        case .linkBegan where !views.isEmpty: observe(views, of: tag, &effects)
+        case .linkChanged where tag.isConnected && !views.isEmpty: observe(views, of: tag, &effects)
         case .raw(let bytes, let view) where views.contains(view):
             effects.publish(.stream(tag.topics[Self.topic], RawDocument(bytes, view: view)))
         case .configured(_, let new, _) where !new.features.allowsRawData && !views.isEmpty:

@@ -40,7 +40,7 @@ struct RawSet: TagRequest {
             let bytes = try arguments.text("send", mayBe: allowed) { text in
                 [UInt8](hex: text).flatMap { (1...Fragment.maximumPacketLength).contains($0.count) ? $0 : nil }
             }
-            guard !context.usesRawData else {
+            guard !context.features.usesRawData else {
                 throw CommandFailure(
                     .busy, "Motion data uses the raw data characteristic", hint: "Send stop to imu/set first")
             }

@@ -9,16 +9,18 @@ import Time
 struct Features: Sendable {
     private var find: Find
     private var slide: Slide
+    private var motion: Motion
     private var raw: Raw
 
     /// The features, in the order of topics and entities.
-    static let all: [any TagFeature.Type] = [Find.self, Slide.self, Raw.self]
+    static let all: [any TagFeature.Type] = [Find.self, Slide.self, Motion.self, Raw.self]
 
-    private var values: [any TagFeature] { [find, slide, raw] }
+    private var values: [any TagFeature] { [find, slide, motion, raw] }
 
     private mutating func forEach(_ body: (inout any TagFeature) -> Void) {
         Self.change(&find, body)
         Self.change(&slide, body)
+        Self.change(&motion, body)
         Self.change(&raw, body)
     }
 
@@ -26,11 +28,14 @@ struct Features: Sendable {
     ///
     /// - Parameters:
     ///   - stored: what an earlier run has kept, by key.
+    ///   - options: the settings.
     ///   - isAnnounced: whether Home Assistant discovery is on.
-    init(stored: [String: JSONValue], isAnnounced: Bool) {
-        find = Find(stored: Find.value(in: stored), isAnnounced: isAnnounced)
-        slide = Slide(stored: Slide.value(in: stored), isAnnounced: isAnnounced)
-        raw = Raw(stored: Raw.value(in: stored), isAnnounced: isAnnounced)
+    init(stored: [String: JSONValue] = [:], _ options: BridgeOptions, isAnnounced: Bool = false) {
+        find = Find(stored: Find.value(in: stored), options, isAnnounced: isAnnounced)
+        slide = Slide(stored: Slide.value(in: stored), options, isAnnounced: isAnnounced)
+        motion = Motion(stored: Motion.value(in: stored), options, isAnnounced: isAnnounced)
+        raw = Raw(stored: Raw.value(in: stored), options, isAnnounced: isAnnounced)
+        summarize()
     }
 
     /// When they are told ``FeatureEvent/deadline``; nil if nothing is due.
@@ -41,6 +46,10 @@ struct Features: Sendable {
     private(set) var touchMode: String?
     /// Whether one of them sets the tag's LED again and again.
     private(set) var setsLight = false
+    /// Whether one of them uses the raw data characteristic.
+    private(set) var usesRawData = false
+    /// The keys of those that the tag has used.
+    private(set) var used: [String] = []
 
     private static func change<Feature: TagFeature>(_ feature: inout Feature, _ body: (inout any TagFeature) -> Void) {
         var value: any TagFeature = feature
@@ -49,15 +58,50 @@ struct Features: Sendable {
     }
 
     /// Passes an event on to each of them; see ``TagMirror/tell(_:at:_:)``.
+    ///
+    /// - Returns: whether what the state file keeps has changed.
     mutating func handle(
         _ event: FeatureEvent, of tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
-    ) {
-        forEach { $0.handle(event, of: &tag, at: now, &effects) }
+    ) -> Bool {
+        change { $0.handle(event, of: &tag, at: now, &effects) }
+    }
+
+    /// Changes one of them; see ``TagMirror/update(_:_:)``.
+    ///
+    /// - Returns: whether what the state file keeps has changed.
+    mutating func update<Feature: TagFeature>(_ type: Feature.Type, _ body: (inout Feature) -> Void) -> Bool {
+        change { feature in
+            guard var value = feature as? Feature else { return }
+            body(&value)
+            feature = value
+        }
+    }
+
+    /// Returns the value of one of them; nil if there is no such feature.
+    subscript<Feature: TagFeature>(type: Feature.Type) -> Feature? {
+        for value in values { if let value = value as? Feature { return value } }
+        return nil
+    }
+
+    private mutating func change(_ body: (inout any TagFeature) -> Void) -> Bool {
+        var isStoredChanged = false
+        forEach { feature in
+            let stored = feature.stored
+            body(&feature)
+            if feature.stored != stored { isStoredChanged = true }
+        }
+        summarize()
+        return isStoredChanged
+    }
+
+    private mutating func summarize() {
         let values = values
         deadline = values.compactMap(\.deadline).min()
         isActive = values.contains(where: \.isActive)
         touchMode = values.lazy.compactMap(\.touchMode).first
         setsLight = values.contains(where: \.setsLight)
+        usesRawData = values.contains(where: \.usesRawData)
+        used = values.filter(\.isUsed).compactMap { type(of: $0).storedKey }
     }
 
     /// What the state file keeps, by key.
@@ -70,10 +114,20 @@ struct Features: Sendable {
     /// Their retained messages.
     func facts(_ topics: TagTopics) -> [Publication] { values.flatMap { $0.facts(topics) } }
 
-    /// The topics of the retained messages that they don't have now.
-    func unusedTopics(_ topics: TagTopics) -> [String] {
+    /// The topics of the retained messages that they have now and that a reload can switch off.
+    func usedTopics(_ topics: TagTopics) -> [String] {
         let used = Set(facts(topics).map(\.topic))
-        return Self.topics.filter(\.isFact).map { topics[$0] }.filter { !used.contains($0) }
+        return Self.switchedTopics(topics).filter(used.contains)
+    }
+
+    /// The topics of the retained messages that they don't have now and that a reload can switch on.
+    func unusedTopics(_ topics: TagTopics) -> [String] {
+        let used = Set(usedTopics(topics))
+        return Self.switchedTopics(topics).filter { !used.contains($0) }
+    }
+
+    private static func switchedTopics(_ topics: TagTopics) -> [String] {
+        Self.topics.facts { $0 == .feature }.map { topics.command($0) }
     }
 }
 
@@ -93,6 +147,8 @@ extension TagFeature {
 public struct FeatureOptions: Hashable, Sendable {
     /// The touch mode `slide` (`slide`).
     public var slide = SlideOptions()
+    /// Data of the motion sensor (`imu`).
+    public var motion = MotionOptions()
     /// Whether administrators may use raw data (`raw`).
     public var allowsRawData = false
 
@@ -100,21 +156,17 @@ public struct FeatureOptions: Hashable, Sendable {
     public init() {}
 }
 
-extension FeatureKey {
-    /// The keys of the features, in the order of the documentation.
-    public static var all: [FeatureKey] { Features.all.flatMap { $0.keys } }
-}
+/// What the features of tags have declared, for those who know none of them.
+public enum FeatureTable {
+    /// The keys of the configuration, in the order of the documentation.
+    public static var keys: [FeatureKey] { Features.all.flatMap { $0.keys } }
 
-extension TouchModeRow {
-    static let ofFeatures = Features.all.flatMap { $0.touchModes }
-}
+    /// The command lines.
+    public static let commandLines = Features.all.flatMap { $0.commandLines }
 
-extension TagCommandLine {
-    /// The command lines of the features of tags.
-    public static let ofFeatures = Features.all.flatMap { $0.commandLines }
-}
+    /// The keys of ``TagRecord/features``.
+    public static let storedKeys = Features.all.compactMap { $0.storedKey }
 
-extension TagRecord {
-    /// The keys of ``features``.
-    public static let featureKeys = Features.all.compactMap { $0.storedKey }
+    /// The touch modes.
+    static let touchModes = Features.all.flatMap { $0.touchModes }
 }

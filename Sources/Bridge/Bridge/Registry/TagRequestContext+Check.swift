@@ -7,6 +7,6 @@ extension TagRequestContext {
     init(checkingSignal signal: String?) {
         var options = BridgeOptions()
         options.signals = signal.map { [Signal(name: $0)] } ?? []
-        self.init(entry: TagEntry(id: "-", serial: "-"), settings: Settings(options))
+        self.init(entry: TagEntry(id: "-", serial: "-"), settings: Settings(options), features: Features(options))
     }
 }

@@ -3,11 +3,10 @@ public enum TagTopicTable {
     /// The rows, in the order in which their messages are cleared and replayed.
     public static let rows: [TopicRow] =
         [
-            .availability, .connection, .battery, .batteryLevel, BatteryForecast.topic, .gear, .info, .touchMode, .led,
-            .rssi, .stats, ModulesDocument.topic, MotionDocument.topic, MotionSessionDocument.topic,
-            RadioDocument.topic, PresenceDocument.topic,
+            .availability, .connection, .battery, .batteryLevel, BatteryForecast.topic, .gear, .info,
+            TouchModeTable.topic, .led,
+            .rssi, .stats, ModulesDocument.topic, RadioDocument.topic, PresenceDocument.topic,
         ] + Features.topics.filter(\.isFact) + [.gesture, .touch] + Features.topics.filter { !$0.isFact }
-        + [MotionDataDocument.topic]
 
     /// The retained topics that every tag of a bridge has.
     static func retained(_ topics: TagTopics) -> [String] {

@@ -30,7 +30,7 @@ struct Slide: TagFeature {
     /// At most one; none until it was used.
     private var states: [SlideState] = []
 
-    init(stored: JSONValue?, isAnnounced: Bool) {}
+    init(stored: JSONValue?, _ options: BridgeOptions, isAnnounced: Bool) {}
 
     var deadline: Instant? { states.first?.deadline }
     var isActive: Bool { states.first?.isOn ?? false }

@@ -33,8 +33,7 @@ extension BridgeState {
         _ effects: inout Effects
     ) {
         guard pendingCommands.tag(of: token) == tags[position].entry.id else {
-            return tags.errandEnded(
-                token, result, of: position, motionIdle: configuration.options.motion.idle, at: now, &effects)
+            return tags.errandEnded(token, result, of: position, at: now, &effects)
         }
         switch result {
         case .success(let response): succeeded(token, response, of: position, at: now, &effects)

@@ -11,9 +11,7 @@ extension BridgeState {
             return commandEnded(token, result, of: position, at: now, &effects)
         }
         if case .motion(let report) = event {
-            return tags.motion(of: position, idle: configuration.options.motion.idle, at: now, &effects) {
-                $0.reported(report, in: $1, &$2)
-            }
+            return tags[position].tell(.motion(report), at: now, &effects)
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
@@ -71,7 +69,7 @@ extension BridgeState {
         if isChanged, !wasConnected, !tags[position].rareFacts.isEmpty {
             tags[position].unconfirmed.connected(at: now.instant)
         }
-        if isChanged { tags[position].tell(wasConnected ? .linkEnded : .linkBegan, at: now, &effects) }
+        if wasConnected, isChanged { tags[position].tell(.linkEnded, at: now, &effects) }
         effects.append(scope.narrowing)
         effects.append(facts)
         if isChanged { listsChanged(at: now, &effects) }
@@ -79,10 +77,7 @@ extension BridgeState {
         refuseWaiting(of: position, at: now, &effects)
         settle(position, at: now, &effects)
         sendWaiting(of: position, at: now, &effects)
-        guard isChanged else { return }
-        tags.motion(of: position, idle: configuration.options.motion.idle, at: now, &effects) {
-            $0.connectionChanged(in: $1, &$2)
-        }
+        if isChanged { tags[position].tell(.linkChanged, at: now, &effects) }
     }
 
     /// Publishes which tags are connected, or does so later: with many tags, a list of all tags for each connection takes
@@ -151,7 +146,7 @@ extension BridgeState {
     /// Disconnects an on-demand tag after a time without commands, and without anything that a command has begun.
     mutating func restIfIdle(_ position: Int, at now: Timestamp, _ effects: inout Effects) {
         let id = tags[position].entry.id
-        let isBusy = pendingCommands.isBusy(with: id) || tags[position].isInUse
+        let isBusy = pendingCommands.isBusy(with: id) || tags[position].features.isActive
         if tags[position].link.restIfIdle(isBusy: isBusy, at: now.instant) { settle(position, at: now, &effects) }
     }
 
@@ -236,15 +231,12 @@ extension BridgeState {
         }
     }
 
-    /// Handles the result of work with the file of a session of the motion sensor.
-    mutating func motionFile(
-        _ id: TagID, _ session: StoredMotionSession, _ event: MotionFileEvent, at now: Timestamp,
-        _ effects: inout Effects
+    /// Handles the result of work with a file of a feature.
+    mutating func reported(
+        _ event: FeatureFileEvent, about file: FeatureFile, of id: TagID, at now: Timestamp, _ effects: inout Effects
     ) {
         guard let position = tags.position(of: id) else { return }
-        tags.motion(of: position, idle: configuration.options.motion.idle, at: now, &effects) {
-            $0.fileReported(event, of: session, in: $1, &$2)
-        }
+        tags[position].tell(.file(file, event), at: now, &effects)
     }
 
     /// Passes what a successful command wants on to the features of its tag.
@@ -293,7 +285,7 @@ extension BridgeState {
     private mutating func optionsChanged(
         from old: BridgeOptions, to new: BridgeOptions, at now: Timestamp, _ effects: inout Effects
     ) {
-        let refused = TouchModeRow.all.filter { $0.refusal(old) == nil }.compactMap { row in
+        let refused = TouchModeTable.rows.filter { $0.refusal(old) == nil }.compactMap { row in
             row.refusal(new).map { (row.word, $0) }
         }
         for position in tags.indices {

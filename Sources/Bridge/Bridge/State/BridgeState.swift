@@ -58,7 +58,7 @@ public struct BridgeState: ~Copyable {
         run = BridgeRun(boot: boot, startedAt: startedAt)
         topics = BridgeTopics(
             base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
-        let context = TagMirror.Context(configuration, topics: topics, statsPayload: run.statsPayload)
+        let context = configuration.tagContext(topics, run.statsPayload)
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
                 TagMirror(entry, record: record, in: context, at: startedAt)
@@ -100,7 +100,7 @@ public struct BridgeState: ~Copyable {
 
     /// The values that all tags share.
     var tagContext: TagMirror.Context {
-        TagMirror.Context(configuration, topics: topics, statsPayload: run.statsPayload)
+        configuration.tagContext(topics, run.statsPayload)
     }
 
     /// Creates the trace context of each gesture; nil while it is switched off.
@@ -207,7 +207,7 @@ extension BridgeState {
         case .messagesLost(let losses, let bytes): lost(losses, bytes: bytes, at: now, &effects)
         case .logged(let entries, let omitted):
             diagnostics.log.logged(entries, omitted: omitted, of: tags, at: now, &effects)
-        case .motionFile(let id, let session, let event): motionFile(id, session, event, at: now, &effects)
+        case .file(let id, let file, let event): reported(event, about: file, of: id, at: now, &effects)
         case .traffic(let tag, let event): diagnostics.recorder.record(event, of: id(of: tag), at: now, &effects)
         }
     }
@@ -281,7 +281,6 @@ extension BridgeState {
         for position in retried { sendWaiting(of: position, at: now, &effects) }
         for position in due {
             restIfIdle(position, at: now, &effects)
-            tags.featuresDue(of: position, motionIdle: configuration.options.motion.idle, at: now, &effects)
             let isBusy = pendingCommands.isBusy(with: tags[position].entry.id)
             tags.unconfirmedDue(of: position, isBusy: isBusy, at: now, &effects)
         }
@@ -316,5 +315,14 @@ extension BridgeState {
         earliest.lower(to: search.deadline)
         earliest.lower(to: diagnostics.deadline)
         return earliest
+    }
+}
+
+extension BridgeConfiguration {
+    /// Returns the values that all tags share.
+    func tagContext(_ topics: BridgeTopics, _ statsPayload: StatsPayload) -> TagMirror.Context {
+        TagMirror.Context(
+            topics: topics, statsPayload: statsPayload, options: options, hasRadios: !radios.isEmpty,
+            hasDiscovery: homeAssistant != nil)
     }
 }

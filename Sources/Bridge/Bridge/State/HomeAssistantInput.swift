@@ -50,7 +50,7 @@ extension Vocabulary {
             chords: configuration.options.chords.map {
                 DiscoveredChord(name: $0.name, tags: Set(($0.tags ?? []).map(\.text)))
             },
-            touchModes: TouchModeRow.all.filter { $0.refusal(configuration.options) == nil }.choices,
+            touchModes: TouchModeTable.rows.filter { $0.refusal(configuration.options) == nil }.choices,
             effects: LEDEffect.effects.map(\.word),
             statuses: TagStatus.allCases.map(\.rawValue),
             signals: configuration.options.signals.namesWithBuiltIn,
@@ -67,7 +67,7 @@ extension Vocabulary {
     /// The words of a bridge with every feature on, so that every entity follows from them.
     public static let complete = Vocabulary(
         gestures: Gesture.words, unknownGesture: GestureName.unknown.rawValue,
-        touchModes: TouchModeRow.all.choices, effects: LEDEffect.effects.map(\.word),
+        touchModes: TouchModeTable.rows.choices, effects: LEDEffect.effects.map(\.word),
         statuses: TagStatus.allCases.map(\.rawValue), signals: BridgeOptions().signals.namesWithBuiltIn,
         entities: Features.entities(nil),
         pairingStates: PairingProgress.State.allCases.map(\.rawValue),
@@ -92,5 +92,5 @@ extension DiscoveredTag {
 
 extension TagMirror {
     /// The properties that decide which entities the tag has.
-    var shownFeatures: TagFeatures { TagFeatures(hasGear: lastGear != nil, hasMotion: hasMotion) }
+    var shownFeatures: TagFeatures { TagFeatures(hasGear: lastGear != nil, used: features.used) }
 }

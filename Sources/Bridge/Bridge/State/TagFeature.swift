@@ -31,8 +31,9 @@ protocol TagFeature: Sendable {
     ///
     /// - Parameters:
     ///   - stored: what an earlier run has kept; nil if it has kept nothing.
+    ///   - options: the settings.
     ///   - isAnnounced: whether Home Assistant discovery is on.
-    init(stored: JSONValue?, isAnnounced: Bool)
+    init(stored: JSONValue?, _ options: BridgeOptions, isAnnounced: Bool)
 
     /// What the state file keeps; nil for nothing.
     var stored: JSONValue? { get }
@@ -48,6 +49,12 @@ protocol TagFeature: Sendable {
 
     /// Whether it sets the tag's LED again and again, so that a lost response leaves nothing unknown for long.
     var setsLight: Bool { get }
+
+    /// Whether it uses the raw data characteristic now.
+    var usesRawData: Bool { get }
+
+    /// Whether the tag has ever used it. Then it has the entities of ``FeatureEntity/Need/use(of:)`` with its ``storedKey``.
+    var isUsed: Bool { get }
 
     /// Its retained messages.
     func facts(_ topics: TagTopics) -> [Publication]
@@ -76,6 +83,8 @@ extension TagFeature {
     var isActive: Bool { false }
     var touchMode: String? { nil }
     var setsLight: Bool { false }
+    var usesRawData: Bool { false }
+    var isUsed: Bool { false }
     func facts(_ topics: TagTopics) -> [Publication] { [] }
 }
 
@@ -95,10 +104,18 @@ enum FeatureEvent {
     case raw([UInt8], RawViews)
     /// Gear was taken off.
     case gearDetached
-    /// The link has begun.
-    case linkBegan
-    /// The link has ended.
+    /// The link has ended; before the facts of that.
     case linkEnded
+    /// The link has begun or ended, and what follows from that was done.
+    case linkChanged
+    /// The tag has sent motion data.
+    case motion(MotionReport)
+    /// The tag has listed its modules; whether it has activated one before.
+    case modules([ModuleDescriptor], hasActivated: Bool)
+    /// A command of ``TagMirror/request(_:_:)`` has ended: its token, its result, and an error in words.
+    case commandEnded(UInt64, Result<TagCommandResponse, TagCommandError>, error: String)
+    /// The driver has done something with a file of the tag.
+    case file(FeatureFile, FeatureFileEvent)
     /// Another bridge has connected the tag.
     case takenOver
     /// Settings have changed; whether a command that they no longer allow was sent to the tag already.
@@ -117,17 +134,41 @@ extension TagMirror {
     /// Tells the features what has happened.
     mutating func tell(_ event: FeatureEvent, at now: Timestamp, _ effects: inout Effects) {
         var features = features
-        let stored = features.stored
-        features.handle(event, of: &self, at: now, &effects)
+        let isStoredChanged = features.handle(event, of: &self, at: now, &effects)
         self.features = features
-        guard features.stored != stored else { return }
+        guard isStoredChanged else { return }
         memory.isSet = true
         store(&effects)
+    }
+
+    /// Changes a feature by a command of its own. The next event of the tag stores what it keeps.
+    mutating func update<Feature: TagFeature>(_ type: Feature.Type, _ body: (inout Feature) -> Void) {
+        if features.update(type, body) { memory.isSet = true }
     }
 
     /// Sends commands whose results are ignored.
     func perform(_ commands: [TagCommand], _ effects: inout Effects) {
         for command in commands { effects.add(.perform(command, on: handle, token: Self.ignored)) }
+    }
+
+    /// Sends a command, whose end is told as ``FeatureEvent/commandEnded(_:_:error:)``.
+    ///
+    /// - Returns: its token.
+    mutating func request(_ command: TagCommand, _ effects: inout Effects) -> UInt64 {
+        rare.lastRequest += 1
+        effects.add(.perform(command, on: handle, token: rare.lastRequest))
+        return rare.lastRequest
+    }
+
+    /// Handles the end of a command that may be one of ``request(_:_:)``.
+    mutating func requestEnded(
+        _ token: UInt64, _ result: Result<TagCommandResponse, TagCommandError>, at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        guard (RareFacts.firstRequest..<Self.ignored).contains(token) else { return }
+        var text = ""
+        if case .failure(let error) = result { text = failure(of: error, at: now).text }
+        tell(.commandEnded(token, result, error: text), at: now, &effects)
     }
 
     /// The token of commands whose results are ignored: less than each of ``TagTable/newToken()``.

@@ -4,12 +4,12 @@ import Time
 // The features of a tag that most tags don't use. Each is a machine of its own: its state is in `RareFacts`, and the lists
 // behind it say which features have a fact, a timeout or a setting.
 
-/// Facts of a tag with several radios, with presence, or whose modules or motion sensor were used. Most tags have none.
+/// Facts of a tag with several radios, with presence, or that features have used. Most tags have none.
 struct RareFacts: Sendable {
     /// The tag's loadable modules; nil until they were listed.
     var modules: [ModuleDescriptor]?
-    /// The state of the motion sensor, at most one; see ``TagMirror/motion``.
-    var motions: [MotionState] = []
+    /// The token of the latest command of ``TagMirror/request(_:_:)``.
+    var lastRequest = Self.firstRequest
 
     /// The radios that receive the tag; nil if the bridge has one radio.
     var radios: TagRadios?
@@ -19,14 +19,13 @@ struct RareFacts: Sendable {
     /// The facts that a lost response leaves unknown.
     var unconfirmed = UnconfirmedFacts()
 
-    /// The motion sensor; nil until it was used.
-    var motion: MotionState? { motions.first }
+    /// More than each token of ``PendingCommands``, which counts from 1.
+    static let firstRequest: UInt64 = 1 << 62
 
     /// Returns when the next timeout of a feature is due. Changes nothing, see ``TagMirror/nextDeadline()``.
     mutating func nextDeadline() -> Instant? {
         var deadline = radios?.due
         deadline.lower(to: presence?.deadline)
-        deadline.lower(to: motion?.deadline)
         deadline.lower(to: unconfirmed.deadline)
         return deadline
     }
@@ -35,7 +34,6 @@ struct RareFacts: Sendable {
 extension TagMirror {
     /// Sets up the features that are configured or were used before.
     mutating func setUpFeatures(_ record: TagRecord?, _ context: Context, at now: Timestamp) {
-        if record?.hasMotion == true { rareFacts = [RareFacts(motions: [MotionState(isPresent: true)])] }
         if context.hasRadios { radios = TagRadios() }
         presence = context.options.presence.limit.map { Presence(awayAfter: $0, stored: record?.presence, at: now) }
         if presence == nil, record?.presence != nil { memory.left.insert(.presence) }
@@ -53,21 +51,14 @@ extension TagMirror {
 
     /// The facts of features that are used.
     var featureFacts: [Publication] {
-        radiosFact + presenceFacts + features.facts(topics) + motionPublications
-    }
-
-    /// Whether a feature, the gear or the motion sensor goes on with a command that has ended: the end of the link would end it.
-    var isInUse: Bool {
-        if features.isActive { return true }
-        guard let rare = rareFacts.first else { return false }
-        return rare.motion.map { $0.stream != nil || $0.download != nil } ?? false
+        radiosFact + presenceFacts + modulesFact + features.facts(topics)
     }
 
     /// The retained topics of the tag that may have a message.
     var retainedTopics: [String] { TagTopicTable.retained(topics) + featureTopics + leftTopics }
 
     /// The retained topics of features that a reload can switch on and off, and that are on.
-    var featureTopics: [String] { (presenceFacts + features.facts(topics)).map(\.topic) }
+    var featureTopics: [String] { presenceFacts.map(\.topic) + features.usedTopics(topics) }
 
     /// The retained topics of features that were switched off.
     var leftTopics: [String] {
@@ -81,17 +72,6 @@ extension TagMirror {
     /// Publishes the facts of features that have changed because time has passed.
     mutating func featuresDue(at now: Timestamp, _ effects: inout Effects) {
         if presence?.deadlineReached(at: now) == true { effects.publish(presenceFacts) }
-    }
-
-    /// `T/modules`; nothing until the modules were listed. The state of the motion sensor says whether its module is active.
-    var modulesFact: [Publication] {
-        guard var modules = rareFacts.first?.modules else { return [] }
-        if let state = rareFacts.first?.motion?.module, state != .missing,
-            let place = modules.firstIndex(where: { $0.isSameModule(as: .motion) })
-        {
-            modules[place].isEnabled = state == .active
-        }
-        return [.fact(topics[ModulesDocument.topic], ModulesDocument(modules).modules)]
     }
 }
 
@@ -205,37 +185,5 @@ extension TagMirror {
         let (light, isOn) = (lights.tag.shown, lights.tag.isOn)
         change(&lights[target])
         if lights.tag.isOn != isOn || lights.tag.shown != light { effects.publish(ledFact) }
-    }
-}
-
-// MARK: The motion sensor
-
-extension TagMirror {
-    /// The state of the motion sensor. Reading it takes no memory.
-    var motion: MotionState {
-        get { rareFacts.first?.motion ?? MotionState() }
-        _modify {
-            if rare.motions.isEmpty { rare.motions.append(MotionState()) }
-            yield &rareFacts[0].motions[0]
-        }
-    }
-
-    /// Handles the end of the bridge: a stream ends with its link, a recording goes on.
-    mutating func motionStopped(_ effects: inout Effects) {
-        guard rareFacts.first?.motion?.stream != nil else { return }
-        motion.streamLost()
-        effects.publish(motionPublications)
-    }
-
-    /// Whether the tag is known to have a motion sensor.
-    var hasMotion: Bool { rareFacts.first?.motion?.isPresent ?? false }
-
-    /// The publications of the modules and of the motion sensor's state; none if they were never used.
-    var motionPublications: [Publication] {
-        guard let motion = rareFacts.first?.motion else { return modulesFact }
-        let state = Publication.fact(topics[MotionDocument.topic], MotionDocument(motion))
-        guard let sessions = motion.sessions else { return modulesFact + [state] }
-        let list = Publication.fact(topics[MotionSessionDocument.topic], sessions.map(MotionSessionDocument.init))
-        return modulesFact + [state, list]
     }
 }

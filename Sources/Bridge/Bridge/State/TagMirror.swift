@@ -59,7 +59,8 @@ struct TagMirror: Sendable {
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         memory = TagMemory(record: record, address: self.sighting.address)
         lastGear = record?.lastGear
-        features = Features(stored: record?.features ?? [:], isAnnounced: context.hasDiscovery)
+        features = Features(
+            stored: record?.features ?? [:], context.options, isAnnounced: context.hasDiscovery)
         setUpFeatures(record, context, at: now)
     }
 }
@@ -74,12 +75,6 @@ extension TagMirror {
         let hasRadios: Bool
         /// Whether Home Assistant discovery is on.
         let hasDiscovery: Bool
-
-        init(_ configuration: BridgeConfiguration, topics: BridgeTopics, statsPayload: StatsPayload) {
-            (self.topics, self.statsPayload, options) = (topics, statsPayload, configuration.options)
-            hasRadios = !configuration.radios.isEmpty
-            hasDiscovery = configuration.homeAssistant != nil
-        }
     }
 
     /// Whether gear is attached; nil until the tag reports it.
@@ -98,16 +93,10 @@ extension TagMirror {
     mutating func requestContext(_ configuration: TagRequestContext.Settings) -> TagRequestContext {
         // While the tag is away, another bridge or a phone may give it another name.
         let isNameKnown = isConnected && rareFacts.first?.unconfirmed.isNameUnknown != true
-        var context = TagRequestContext(
+        return TagRequestContext(
             entry: entry, name: isNameKnown ? sighting.name : nil,
             lights: (lights.tag.expected, lights.gear.expected), settings: configuration,
-            batteryLevel: batteryLevel)
-        if let motion = rareFacts.first?.motion {
-            context.usesRawData = motion.usesRawData
-            context.isDownloading = motion.download != nil
-            context.sessions = motion.sessions ?? []
-        }
-        return context
+            batteryLevel: batteryLevel, features: features)
     }
 
     /// Returns when the tag's next timeout is due. Changes nothing: it is mutating because an element of an array is
@@ -129,7 +118,7 @@ extension TagMirror {
             isHeld: link.intent.isHeld,
             lastGear: lastGear, battery: battery.storedLevel, history: battery.storedHistory,
             presence: presence?.stored ?? (memory.left.contains(.presence) ? memory.record?.presence : nil),
-            hasMotion: hasMotion, hasRadios: hasReceptions || memory.left.contains(.radios), features: features.stored)
+            hasRadios: hasReceptions || memory.left.contains(.radios), features: features.stored)
     }
 
     /// Whether `T/radios` was published.
@@ -140,7 +129,6 @@ extension TagMirror {
         // Each command asks for it, and changes nothing.
         guard
             memory.isSet || link.intent.isHeld != (memory.record?.isHeld ?? false)
-                || hasMotion != (memory.record?.hasMotion ?? false)
                 || (radios != nil && hasReceptions != (memory.record?.hasRadios ?? false))
         else { return }
         memory.isSet = false
@@ -380,7 +368,6 @@ extension TagMirror {
     /// Handles the end of the bridge.
     mutating func stop(at now: Timestamp, _ effects: inout Effects) {
         link.stop(at: now)
-        motionStopped(&effects)
         effects.publish(availabilityFact)
         effects.publish(connectionFact(at: now))
         loadChanged(at: now, &effects)

@@ -69,11 +69,9 @@ public struct TagRecord: Equatable, Sendable {
     public var history: BatteryHistory
     /// Whether the tag was near; nil while that is not configured.
     public var presence: Presence?
-    /// Whether it has a motion sensor that was used.
-    public var hasMotion = false
     /// Whether `T/radios` was published.
     public var hasRadios = false
-    /// What features keep, by their keys; see ``featureKeys``.
+    /// What features keep, by their keys; see ``FeatureTable/storedKeys``.
     public var features: [String: JSONValue] = [:]
 
     /// Creates a record.
@@ -87,7 +85,6 @@ public struct TagRecord: Equatable, Sendable {
         battery: Battery? = nil,
         history: BatteryHistory = BatteryHistory(),
         presence: Presence? = nil,
-        hasMotion: Bool = false,
         hasRadios: Bool = false,
         features: [String: JSONValue] = [:]
     ) {
@@ -100,7 +97,6 @@ public struct TagRecord: Equatable, Sendable {
         self.battery = battery
         self.history = history
         self.presence = presence
-        self.hasMotion = hasMotion
         self.hasRadios = hasRadios
         self.features = features
     }

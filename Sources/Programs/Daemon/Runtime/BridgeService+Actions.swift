@@ -47,10 +47,8 @@ extension BridgeService {
         case .measure(let token): answer(token, .success(.measured(measurement)))
         case .trace(let query, let token): answer(token, .success(.gestures(outbox.gestures(query))))
         case .observeRawData(let views, of: let tag): manager.observeRawData(views, of: tag)
-        case .motionFile(let action, of: let id):
-            motionFiles.perform(action, of: id, configuration.bridge.motion) { [weak self] in
-                self?.handle(.motionFile(id, action.session, $0))
-            }
+        case .file(let action, let file, of: let id):
+            featureFiles.perform(action, on: file, of: id) { [weak self] in self?.handle(.file(id, file, $0)) }
         case .recordTraffic(of: let tag): recordTraffic(of: tag)
         case .setLogLevel(let level): sink.level = level
         case .followLog(let level): followLog(level)

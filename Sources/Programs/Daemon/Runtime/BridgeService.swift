@@ -28,7 +28,7 @@ final class BridgeService {
     let runs: RunStore
     /// Records the events of tags; nil if it is off.
     let recorder: EventRecorder?
-    let motionFiles = MotionFiles()
+    let featureFiles = FeatureFiles()
     let doctor: HostDoctor
     private var machine: BridgeMachine
     /// The current configuration.

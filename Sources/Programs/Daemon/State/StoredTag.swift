@@ -80,8 +80,6 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var battery: Battery?
     /// nil while presence is not configured.
     var presence: Presence?
-    /// true if it has a motion sensor that was used; otherwise nil.
-    var motion: Bool?
     /// true if its receptions by several radios were published; otherwise nil.
     var radios: Bool?
     /// The address of the link that the bridge has with it; nil if there is none. Another process uses or ends the link that a
@@ -108,7 +106,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, motion, radios, link, attached
+        case serial, id, address, name, held, paired, battery, presence, radios, link, attached
         case lastGear = "last_gear"
     }
 
@@ -123,7 +121,6 @@ struct StoredTag: Encodable, Hashable, Sendable {
         try fields.encodeIfPresent(lastGear, forKey: .lastGear)
         try fields.encodeIfPresent(battery, forKey: .battery)
         try fields.encodeIfPresent(presence, forKey: .presence)
-        try fields.encodeIfPresent(motion, forKey: .motion)
         try fields.encodeIfPresent(radios, forKey: .radios)
         try fields.encodeIfPresent(link, forKey: .link)
         try fields.encodeIfPresent(attached, forKey: .attached)
@@ -200,9 +197,9 @@ extension StoredTag {
             lastGear: document["last_gear"].flatMap { Gear($0) },
             battery: document["battery"].flatMap { Battery($0) },
             presence: document["presence"].flatMap { Presence($0) },
-            motion: document["motion"]?.flag, radios: document["radios"]?.flag,
+            radios: document["radios"]?.flag,
             link: document["link"]?.string, attached: document["attached"]?.flag,
-            features: Dictionary(TagRecord.featureKeys.compactMap { key in document[key].map { (key, $0) } }) { $1 })
+            features: Dictionary(FeatureTable.storedKeys.compactMap { key in document[key].map { (key, $0) } }) { $1 })
     }
 }
 
@@ -246,7 +243,7 @@ extension StoredTag {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
             },
             presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
-            motion: record.hasMotion ? true : nil, radios: record.hasRadios ? true : nil, features: record.features)
+            radios: record.hasRadios ? true : nil, features: record.features)
     }
 
     /// The record for the bridge.
@@ -264,7 +261,6 @@ extension StoredTag {
                 TagRecord.Battery(level: $0.level, isCharging: $0.charging, unixMilliseconds: $0.time)
             },
             presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
-            hasMotion: motion ?? false,
             hasRadios: radios ?? false,
             features: features)
     }

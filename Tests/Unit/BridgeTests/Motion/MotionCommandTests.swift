@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import MQTTTypes
 import Testing
@@ -13,7 +14,7 @@ struct MotionCommandTests {
     static func scene(hasFolder: Bool = true) -> Scene {
         let scene = Scene()
         var configuration = Scene.configuration()
-        configuration.options.motion.folder = hasFolder ? "/sessions" : nil
+        configuration.options.features.motion.folder = hasFolder ? "/sessions" : nil
         scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
         scene.connect()
         _ = scene.takeActions()
@@ -184,7 +185,7 @@ struct MotionCommandTests {
         scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","group":"b"}"#)
         _ = scene.takeActions()
         scene.answer(.motionSessions(Self.twins, isComplete: true))
-        #expect(scene.takeActions().contains(.motionFile(.open(Self.twins[1]), of: .tag003R)))
+        #expect(scene.takeActions().contains(.file(.open, FeatureFile(of: Self.twins[1]), of: .tag003R)))
     }
 
     @Test("J50: a module is deactivated after each use, also one that has failed or listed sessions")
@@ -360,7 +361,7 @@ struct MotionDownloadTests {
     /// A download whose file is open, so that the tag sends.
     private func receiving(_ session: StoredMotionSession = session, _ more: String = "") -> Scene {
         let scene = downloading(session, more)
-        scene.handle(.motionFile(.tag003R, session, .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.file(.tag003R, FeatureFile(of: session), .opened(byteCount: 0, checksum: CRC16())))
         scene.answer()
         return scene
     }
@@ -388,19 +389,19 @@ struct MotionDownloadTests {
     @Test("open the file, transfer, check size and CRC, and name the file")
     func whole() {
         let scene = downloading()
-        #expect(scene.takeActions().first == .motionFile(.open(Self.session), of: .tag003R))
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 0, checksum: CRC16())))
+        #expect(scene.takeActions().first == .file(.open, FeatureFile(of: Self.session), of: .tag003R))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .opened(byteCount: 0, checksum: CRC16())))
         #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 0)))
         scene.answer()
         scene.report(.motion(.data([1, 2, 3, 4])))
         scene.report(.motion(.data([5, 6])))
         #expect(
             scene.takeActions() == [
-                .motionFile(.append([1, 2, 3, 4], Self.session), of: .tag003R),
-                .motionFile(.append([5, 6], Self.session), of: .tag003R),
-                .motionFile(.finish(Self.session), of: .tag003R),
+                .file(.append([1, 2, 3, 4]), FeatureFile(of: Self.session), of: .tag003R),
+                .file(.append([5, 6]), FeatureFile(of: Self.session), of: .tag003R),
+                .file(.finish, FeatureFile(of: Self.session), of: .tag003R),
             ])
-        scene.handle(.motionFile(.tag003R, Self.session, .finished("/imu/003R/1-2.bin")))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("/imu/003R/1-2.bin")))
         #expect(imu(scene).contains(#""download":null"#))
         #expect(imu(scene).contains(#""file":"/imu/003R/1-2.bin""#))
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
@@ -413,21 +414,21 @@ struct MotionDownloadTests {
         scene.disconnect()
         _ = scene.takeActions()
         scene.connect()
-        #expect(scene.takeActions().contains(.motionFile(.open(Self.session), of: .tag003R)))
+        #expect(scene.takeActions().contains(.file(.open, FeatureFile(of: Self.session), of: .tag003R)))
         var checksum = CRC16()
         checksum.add([1, 2, 3])
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 3, checksum: checksum)))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .opened(byteCount: 3, checksum: checksum)))
         #expect(scene.performed.last == .motion(.download(Self.session.id, offset: 3)))
         scene.answer()
         scene.report(.motion(.data([4, 5, 6])))
-        #expect(scene.takeActions().last == .motionFile(.finish(Self.session), of: .tag003R))
+        #expect(scene.takeActions().last == .file(.finish, FeatureFile(of: Self.session), of: .tag003R))
     }
 
     @Test("with another CRC delete the file, stop, and say so")
     func checksum() {
         let scene = receiving()
         scene.report(.motion(.data([1, 2, 3, 4, 5, 7])))
-        #expect(scene.takeActions().last == .motionFile(.discard(Self.session), of: .tag003R))
+        #expect(scene.takeActions().last == .file(.discard, FeatureFile(of: Self.session), of: .tag003R))
         #expect(imu(scene).contains("crc_mismatch"))
         #expect(scene.performed.last == .motion(.stop))
     }
@@ -442,7 +443,7 @@ struct MotionDownloadTests {
         let scene = receiving()
         scene.report(.motion(.data(data)))
         #expect(imu(scene).contains(reason))
-        #expect(!scene.takeActions().contains(.motionFile(.discard(Self.session), of: .tag003R)))
+        #expect(!scene.takeActions().contains(.file(.discard, FeatureFile(of: Self.session), of: .tag003R)))
     }
 
     @Test("are one at a time, and what belongs to another session is ignored")
@@ -458,8 +459,8 @@ struct MotionDownloadTests {
             scene.report(.commandEnded(token: token, .success(sessions)))
         }
         #expect(scene.lastError?.code == "busy")
-        scene.handle(.motionFile(.tag003R, other, .opened(byteCount: 0, checksum: CRC16())))
-        scene.handle(.motionFile(.tag003R, other, .finished("/imu/2.bin")))
+        scene.handle(.file(.tag003R, FeatureFile(of: other), .opened(byteCount: 0, checksum: CRC16())))
+        scene.handle(.file(.tag003R, FeatureFile(of: other), .finished("/imu/2.bin")))
         #expect(imu(scene).contains(#""download":{"bytes":0,"of":6,"session":"run-1"}"#))
     }
 
@@ -467,8 +468,8 @@ struct MotionDownloadTests {
     func wrongFile() {
         let scene = downloading()
         _ = scene.takeActions()
-        scene.handle(.motionFile(.tag003R, Self.session, .opened(byteCount: 6, checksum: CRC16())))
-        #expect(scene.takeActions().contains(.motionFile(.discard(Self.session), of: .tag003R)))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .opened(byteCount: 6, checksum: CRC16())))
+        #expect(scene.takeActions().contains(.file(.discard, FeatureFile(of: Self.session), of: .tag003R)))
         #expect(imu(scene).contains("the incomplete file differs from the session of the tag"))
     }
 
@@ -499,7 +500,7 @@ struct MotionDownloadTests {
         let scene = receiving(Self.session, #","erase":true"#)
         scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
-        scene.handle(.motionFile(.tag003R, Self.session, .finished("f.bin")))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("f.bin")))
         #expect(scene.performed.last == .motion(.erase(Self.session.id)))
         scene.answer()
         #expect(scene.publications.last { $0.topic.hasSuffix("/imu/sessions") }?.text == "[]")
@@ -510,7 +511,7 @@ struct MotionDownloadTests {
         let scene = receiving(Self.session, #","erase":true"#)
         scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
         scene.disconnect()
-        scene.handle(.motionFile(.tag003R, Self.session, .finished("f.bin")))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("f.bin")))
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
         scene.connect()
         #expect(scene.performed.suffix(2) == [.motion(.status), .motion(.erase(Self.session.id))])
@@ -521,12 +522,26 @@ struct MotionDownloadTests {
     @Test("end with an error of the disk, and with more than 64 KiB that are not written")
     func disk() {
         let scene = downloading()
-        scene.handle(.motionFile(.tag003R, Self.session, .failed("/imu: No space left on device")))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .failed("/imu: No space left on device")))
         #expect(imu(scene).contains("No space left on device"))
         let large = StoredMotionSession(id: Self.session.id, byteCount: 100_000, crc: 1)
         let other = receiving(large)
         for _ in 0..<65 { other.report(.motion(.data([UInt8](repeating: 1, count: 1023)))) }
         #expect(imu(other).contains("the disk is slower than the tag"))
+    }
+
+    @Test("end with the folder, which a reload takes away before or during the transfer")
+    func folderTaken() {
+        let scene = MotionCommandTests.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1"}"#)
+        scene.handle(.configurationChanged(Scene.configuration(), isBrokerConnected: true))
+        scene.answer(.motionSessions([Self.session], isComplete: true))
+        #expect(scene.lastError?.text == "There is no folder for sessions in the configuration")
+        let other = receiving()
+        other.handle(.configurationChanged(Scene.configuration(), isBrokerConnected: true))
+        other.report(.motion(.data([1, 2, 3])))
+        #expect(imu(other).contains(#""error":"imu.folder is no longer set""#))
+        #expect(other.performed.last == .motion(.stop))
     }
 
     @Test("a stop ends them")
@@ -538,5 +553,22 @@ struct MotionDownloadTests {
         _ = scene.takeActions()
         scene.report(.motion(.data([1])))
         #expect(scene.takeActions() == [])
+    }
+}
+
+extension FeatureFile {
+    /// The file of a session with the settings of ``MotionCommandTests/scene(hasFolder:)``.
+    fileprivate init(of session: StoredMotionSession) {
+        self.init(
+            noun: "session", folder: "/sessions", limit: Limit(mebibytes: 256, key: "imu.most_mb"),
+            name: "\(String(session.crc, radix: 16))-\(session.byteCount)-"
+                + String(CRC16.of(session.id.session.utf8), radix: 16),
+            byteCount: Int(session.byteCount), crc: session.crc,
+            description: [
+                "session": .string(session.id.session), "group": .string(session.id.group),
+                "campaign": .string(session.id.campaign), "product": .string(session.id.product),
+                "subject": .string(session.id.subject), "bytes": .integer(Int64(session.byteCount)),
+                "crc": .string(String(session.crc, radix: 16)),
+            ])
     }
 }

@@ -80,7 +80,7 @@ struct RadiosTests {
     @Test("The topic is retained, and withdrawn with its tag, and by the next run with one radio")
     func retained() {
         let several = scene()
-        #expect(TagTopicTable.retained(several.state.topics.tag(.tag003R)).last == "jacquard/tag/003R/radios")
+        #expect(TagTopicTable.retained(several.state.topics.tag(.tag003R)).contains("jacquard/tag/003R/radios"))
         several.handle(.radio(.tag003R, .received([reception])))
         let records = several.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
         #expect(records.map(\.hasRadios) == [true])

@@ -38,8 +38,8 @@ struct StateFolderTests {
         record.lastGear = .init(vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", name: "Jacket")
         record.battery = .init(level: 42, isCharging: true, unixMilliseconds: 7)
         record.presence = .init(state: "here", unixMilliseconds: 8)
-        (record.isHeld, record.hasMotion, record.hasRadios) = (true, true, true)
-        record.features = Dictionary(uniqueKeysWithValues: TagRecord.featureKeys.map { ($0, true) })
+        (record.isHeld, record.hasRadios) = (true, true)
+        record.features = Dictionary(uniqueKeysWithValues: FeatureTable.storedKeys.map { ($0, true) })
         #expect(StoredTag(record, isPaired: true).record == record)
     }
 

@@ -65,7 +65,7 @@ struct MotionInHomeAssistantTests {
         use(scene)
         let records = scene.actions.compactMap { if case .remember(let record) = $0 { record } else { nil } }
         let record = try #require(records.last)
-        #expect(record.hasMotion)
+        #expect(record.features == ["motion": true])
         let later = Scene()
         later.state = BridgeState(
             configuration: scene.state.configuration, records: [record], boot: "9f3d", startedAt: Scene.beginning)
