@@ -517,6 +517,15 @@ struct SecurityTests {
         }
     }
 
+    @Test("the browser asks for all modules of the page at once, not for each when it has read the one before")
+    func modules() throws {
+        let page = String(decoding: try #require(PageFiles.all["/"]).content, as: UTF8.self)
+        // The one that the page begins with, and the worker's own.
+        for path in PageFiles.all.keys where path.hasSuffix(".js") && path != "/app.js" && path != "/shared.js" {
+            #expect(page.contains(#"<link rel="modulepreload" href="\#(path.dropFirst())">"#), "\(path)")
+        }
+    }
+
     @Test("the page loads nothing from elsewhere, has no inline script, and uses relative addresses only")
     func files() {
         for (path, file) in PageFiles.all {

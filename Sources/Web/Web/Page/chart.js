@@ -1,18 +1,18 @@
 // Charts as SVG, with the same facts as text, and with each value under the pointer and by the arrow keys.
 
 import {make, makeSVG} from "./elements.js";
-import {shortTime} from "./model.js";
+import {dateFormat, shortTime} from "./model.js";
 
 const width = 360, height = 128, left = 40, bottom = 18, top = 8, right = 6;
 // The band that says when the tag was connected, below the axis.
 const bandHeight = 5, base = height - bottom - bandHeight - 1;
 
 const dayLength = 24 * 3600000;
-const weekday = new Intl.DateTimeFormat(undefined, {weekday: "short"}), date = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "short"});
+const weekday = dateFormat({weekday: "short"}), date = dateFormat({day: "numeric", month: "short"});
 
 // The time of a value in a chart of one day or of several.
 function timeText(time, days) {
-  return days === 1 ? shortTime(time) : `${(days > 7 ? date : weekday).format(new Date(time))} ${shortTime(time)}`;
+  return days === 1 ? shortTime(time) : `${(days > 7 ? date : weekday)(new Date(time))} ${shortTime(time)}`;
 }
 
 const spanText = days => (days === 1 ? "in the last 24 hours" : `in the last ${days} days`);

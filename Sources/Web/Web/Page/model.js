@@ -341,8 +341,14 @@ export function sentenceEnd(text) {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false});
-const shortClock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", hour12: false});
+// Returns how a date is written. The browser's format is made when it is first used, because that takes long.
+export function dateFormat(options) {
+  let format = null;
+  return date => (format ??= new Intl.DateTimeFormat(undefined, options)).format(date);
+}
+
+const clock = dateFormat({hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false});
+const shortClock = dateFormat({hour: "2-digit", minute: "2-digit", hour12: false});
 
 // A record of the past may have the number of those that the bridge has left out in its own log.
 function isSameRecord(one, other) {
@@ -352,28 +358,28 @@ function isSameRecord(one, other) {
 
 export function clockTime(time) {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? "" : clock.format(date);
+  return Number.isNaN(date.getTime()) ? "" : clock(date);
 }
 
 export function shortTime(time) {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? "" : shortClock.format(date);
+  return Number.isNaN(date.getTime()) ? "" : shortClock(date);
 }
 
-const daytime = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
+const daytime = dateFormat({hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false});
 
 // The time of day to the second, with the date unless it is today.
 export function dayTime(time, now) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "an unknown time";
-  return dated(date, daytime.format(date), now);
+  return dated(date, daytime(date), now);
 }
 
 function dated(date, time, now) {
   return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
-const day = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric", month: "long"});
+const day = dateFormat({weekday: "long", day: "numeric", month: "long"});
 
 // The day of a time: "Today", "Yesterday" or its date; "" if the time is unknown.
 export function dayName(time, now) {
@@ -381,7 +387,7 @@ export function dayName(time, now) {
   if (Number.isNaN(date.getTime())) return "";
   if (date.toDateString() === before.toDateString()) return "Today";
   before.setDate(before.getDate() - 1);
-  return date.toDateString() === before.toDateString() ? "Yesterday" : day.format(date);
+  return date.toDateString() === before.toDateString() ? "Yesterday" : day(date);
 }
 
 // Replaces times such as 2026-11-20T10:15:02.114Z in a text by those of this time zone, with the date unless it is today.
