@@ -312,6 +312,7 @@ struct DoctorRequestTests {
         #expect(
             document["last_error"]?.found
                 == "connection_timeout, 2 min ago: No link within 60 s (org.bluez.Error.Failed); next attempt in 20 s")
+        #expect(document["last_error"]?.verdict == "warning")
         #expect(document.broken == "link" && document["link"]?.found == "not connected: No link within 60 s")
         scene.connect()
         #expect(try Self.findings(scene)["last_error"]?.verdict == "ok")

@@ -53,6 +53,7 @@ struct FindTests {
         scene.report(.gear(.jacket))
         let sent = scene.send("tag/003R/find/set", #"{"find":"start","id":"a"}"#)
         #expect(Self.played(scene) == ["blink tag 10000"])
+        #expect(LEDPattern.finding(for: .seconds(10)).frames.map(\.lengthMilliseconds) == [250, 250], "twice a second")
         #expect(Self.states(sent).isEmpty && scene.results.isEmpty)
         let lines = scene.answer()
         #expect(Self.states(lines) == ["on"])

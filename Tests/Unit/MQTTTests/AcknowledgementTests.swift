@@ -72,6 +72,8 @@ struct AcknowledgementTests {
         #expect(MQTTReason.name(0x87) == "not_authorized")
         #expect(MQTTReason.name(200) == "reason_200")
         #expect(MQTTReasonCode(rawValue: 0x87).error("x").reason == 0x87)
+        #expect(MQTTError(.invalidMessage, "x", underlying: .init("unspecified_error", 0x80)).reason == 0x80)
+        #expect(MQTTError(.invalidMessage, "x", underlying: .init("y", 0x7F)).reason == nil)
         #expect(MQTTError(.invalidMessage, "x").reason == nil)
         #expect(MQTTError(.invalidMessage, "x", underlying: .init("MOSQ_ERR_PROTOCOL", 2)).reason == nil)
     }

@@ -28,7 +28,7 @@ extension MQTTError {
             // What OpenSSL has nothing to say about (net_mosq.c, net__handle_ssl).
             case (MOSQ_ERR_ERRNO.rawValue, EPROTO): Self.resetInHandshake.text
             case (MOSQ_ERR_ERRNO.rawValue, 1...): Self.text(of: number)
-            // libmosquitto 2.0 says "Unknown error." about these two.
+            // libmosquitto 2.0.11 says "Unknown error." about these two.
             case (MOSQ_ERR_KEEPALIVE.rawValue, _): Self.silent.text
             case (MOSQ_ERR_MALFORMED_PACKET.rawValue, _): "the broker sent a malformed packet"
             default: String(cString: mosquitto_strerror(status))
