@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import time
@@ -120,6 +121,18 @@ def verdicts(machine: Machine, row: Row, *words: str) -> str:
     require(result.returncode == 0, f"ends with {result.returncode}: {'; '.join(texts)}")
     row.notes += [f"`{words[0]}` warns of {text}" for text in texts]
     return f"works (warns: {', '.join(check['name'] for check in found)})" if found else "works"
+
+
+def libraries(process: pathlib.Path) -> float:
+    """The resident memory of a process that is that of shared libraries, in MB, data included."""
+    program, size, is_library = os.readlink(process / "exe"), 0, False
+    for line in (process / "smaps").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if not words[0].endswith(":"):
+            is_library = len(words) > 5 and words[5].startswith("/") and not program.endswith(words[5])
+        elif words[0] == "Rss:" and is_library:
+            size += int(words[1])
+    return size / 1024
 
 
 class Life:
@@ -259,6 +272,7 @@ class Life:
             assert found
             times = [int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in (process / "task").iterdir()]
             self.figures[f"memory of the {column} (MB)"] = int(found[1]) / 1024
+            self.figures[f"libraries in the memory of the {column} (MB)"] = libraries(process)
             self.figures[f"processor time of the {column} (ms)"] = sum(times) / 1e6
             self.row.judge(f"{column}: memory, processor", f"{int(found[1]) / 1024:.1f} MB, {sum(times) / 1e6:.0f} ms")
 
