@@ -70,11 +70,11 @@ extension BridgeState {
         _ effects: inout Effects
     ) {
         guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return }
-        let features = tags[position].shownFeatures
+        let features = tags.shownFeatures(of: position)
         var consequences = Effects()
         let outcome = request.succeeded(response, on: &tags[position], at: now, &consequences)
         if let failure = outcome.failure { return failed(command, failure, at: now, &effects) }
-        if tags[position].shownFeatures != features { announce(tag: position, &consequences) }
+        if tags.shownFeatures(of: position) != features { announce(tag: position, &consequences) }
         tags[position].link.commandEnded(at: now.instant)
         finish(command, .success(outcome.data), at: now, &effects)
         effects.append(consequences)

@@ -15,7 +15,7 @@ extension BridgeState {
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
-        let (problemsBefore, features) = (tags[position].problems, tags[position].shownFeatures)
+        let (problemsBefore, features) = (tags[position].problems, tags.shownFeatures(of: position))
         var facts = Effects()
         tags[position].handle(event, at: now, &facts)
         if let incident = TagIncidents.Kind(
@@ -41,7 +41,7 @@ extension BridgeState {
                     by: tag, gearBefore: gearBefore, batteryBefore: batteryBefore, of: $1, at: now, &$2)
             }
             effects.append(facts)
-            if tags[position].shownFeatures != features { announce(tag: position, &effects) }
+            if tags.shownFeatures(of: position) != features { announce(tag: position, &effects) }
             completeFacts(of: position, &effects)
             settle(position, at: now, &effects)
         default: effects.append(facts)

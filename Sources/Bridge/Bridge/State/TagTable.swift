@@ -1,3 +1,4 @@
+import HomeAssistant
 import JacquardProtocol
 import Time
 
@@ -162,6 +163,9 @@ struct TagTable: RandomAccessCollection, Sendable {
     ) -> TagRequestContext {
         tags[position].requestContext(settings)
     }
+
+    /// Returns the properties that decide which entities a tag has.
+    mutating func shownFeatures(of position: Int) -> TagFeatures { tags[position].readShownFeatures() }
 
     /// Each of many tags publishes its statistics less often, so that those of all tags are at most about fifty documents
     /// a second: with 400 tags they would be more than a quarter of all messages.
