@@ -12,7 +12,7 @@ struct AdapterFaultTests {
             try await world.simulate("adapter unplug")
             try await world.tagIsMissed()
             try await until("the problem") { world.problems.contains("no_adapter") }
-            #expect(world.observer.latest(World.bridge + "/adapter") == "[]")
+            try await until("no adapter") { world.observer.latest(World.bridge + "/adapter") == "[]" }
             try await until("the tag says so") { world.connectionError()["code"] as? String == "bluetooth_power_off" }
             #expect(world.observer.latest(World.bridge + "/state") == "online")
             try await world.simulate("adapter plug")

@@ -27,7 +27,9 @@ struct FindAndNotifyTests {
             #expect(world.told("led").last?["pattern"] as? String == "custom")
             try await world.simulate("gesture 0001 cover")
             try await until("it is found") { world.observer.latest(Self.tag + "/find") == "off" }
-            #expect(world.observer.document(Self.tag + "/gesture")["event_type"] as? String == "cover")
+            try await until("the gesture") {
+                world.observer.document(Self.tag + "/gesture")["event_type"] as? String == "cover"
+            }
             #expect(world.observer.payloads(of: Self.tag + "/find") == ["off", "on", "off"])
             let lights = world.told("led").count
             try await world.succeeds(Self.tag + "/notify/set", "tea")

@@ -66,7 +66,7 @@ struct FleetWatchTests {
     private func offline(in world: World, by watch: Stopwatch) async throws {
         try await until("it is offline", within: .seconds(60)) { world.observer.latest(Self.state) == "offline" }
         #expect(watch.isWithin(.seconds(45)))
-        #expect(world.observer.latest(Self.availability) == "offline")
+        try await until("its tag, too") { world.observer.latest(Self.availability) == "offline" }
         try await until("the event") { world.events("bridge_silent").count == 1 }
     }
 

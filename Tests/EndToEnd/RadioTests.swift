@@ -53,7 +53,7 @@ struct RadioTests {
             try await world.request("health")
             #expect(world.events("scan_started").count == 3)
             #expect(world.events("scan_stopped").count == 4)
-            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            try await until("no scan") { world.observer.document(Self.scan)["scanning"] as? Bool == false }
             let last = world.observer.messages.lastIndex { $0.topic == Self.advertisement } ?? 0
             let end = try #require(world.observer.messages.lastIndex { $0.topic == Self.scan })
             #expect(last < end)
@@ -68,7 +68,7 @@ struct RadioTests {
         try await inWorld(Self.strangers) { world in
             try await world.succeeds(World.bridge + "/request/scan", #"{"duration_s":1}"#)
             try await until("its end") { !world.events("scan_stopped").isEmpty }
-            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            try await until("no scan") { world.observer.document(Self.scan)["scanning"] as? Bool == false }
             try await world.request("health")
             #expect(world.events("scan_stopped").count == 1)
         }
@@ -83,7 +83,7 @@ struct RadioTests {
             try await world.simulate("adapter off")
             try await until("the adapter is off") { world.adapterStates == ["powered_off"] }
             try await until("the scan has ended") { world.events("scan_stopped").count == 1 }
-            #expect(world.observer.document(Self.scan)["scanning"] as? Bool == false)
+            try await until("no scan") { world.observer.document(Self.scan)["scanning"] as? Bool == false }
             let seen = try await world.succeeds(World.bridge + "/request/tags")["seen"] as? [Any]
             #expect(seen?.isEmpty == true)
             let refused = try await world.request("scan", "{}")
