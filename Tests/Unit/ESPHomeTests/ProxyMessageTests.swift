@@ -134,10 +134,11 @@ struct ProxyMessageTests {
 struct AdvertisementDataTests {
     @Test("contains name, services of every width, and manufacturer data")
     func structures() {
-        let bytes: [UInt8] =
-            [2, 1, 6, 3, 0x03, 0x0F, 0x18, 5, 0x05, 0x78, 0x56, 0x34, 0x12, 5, 0xFF, 0xE0, 0x00, 7, 8]
-            + [17, 0x07] + (0..<16).map { UInt8($0) } + [4, 0x09] + Array("Tag".utf8)
-        let data = AdvertisementData(bytes)
+        let parts: [[UInt8]] = [
+            [2, 1, 6, 3, 0x03, 0x0F, 0x18, 5, 0x05, 0x78, 0x56, 0x34, 0x12, 5, 0xFF, 0xE0, 0x00, 7, 8],
+            [17, 0x07], Array(0..<16), [4, 0x09], Array("Tag".utf8),
+        ]
+        let data = AdvertisementData(parts.flatMap(\.self))
         #expect(
             data.services.map(\.description) == [
                 "0000180f-0000-1000-8000-00805f9b34fb", "12345678-0000-1000-8000-00805f9b34fb",

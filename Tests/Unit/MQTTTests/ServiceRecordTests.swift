@@ -17,8 +17,11 @@ struct ServiceRecordTests {
 
     /// An answer to a question for `_mqtt._tcp.example.org`, whose name begins at byte 12.
     private static func answer(_ records: [[UInt8]]) -> [UInt8] {
-        [0x12, 0x34, 0x81, 0x80] + number(1) + number(records.count) + [0, 0, 0, 0]
-            + encoded("_mqtt._tcp.example.org") + number(33) + number(1) + records.flatMap(\.self)
+        let parts: [[UInt8]] = [
+            [0x12, 0x34, 0x81, 0x80], number(1), number(records.count), [0, 0, 0, 0],
+            encoded("_mqtt._tcp.example.org"), number(33), number(1),
+        ]
+        return (parts + records).flatMap(\.self)
     }
 
     /// A record of type SRV whose name is a pointer to the question.
@@ -27,7 +30,8 @@ struct ServiceRecordTests {
     }
 
     private static func record(_ type: Int, _ data: [UInt8]) -> [UInt8] {
-        [0xC0, 12] + number(type) + number(1) + [0, 0, 0, 60] + number(data.count) + data
+        let parts: [[UInt8]] = [[0xC0, 12], number(type), number(1), [0, 0, 0, 60], number(data.count), data]
+        return parts.flatMap(\.self)
     }
 
     @Test("reads priority, weight, port and target, also of a compressed name, and skips other types")
@@ -37,7 +41,7 @@ struct ServiceRecordTests {
         let message = Self.answer([
             Self.srv(10, 5, 1883, Self.encoded("a.example.org")), Self.record(5, Self.encoded("c")),
             // The names of records are not checked: no connection is made to them.
-            Self.encoded("no host") + Self.number(16) + Self.number(1) + [0, 0, 0, 60, 0, 2, 1, 97],
+            [Self.encoded("no host"), Self.number(16), Self.number(1), [0, 0, 0, 60, 0, 2, 1, 97]].flatMap(\.self),
             Self.srv(0, 65535, 8883, compressed), Self.srv(0, 0, 1883, [0]),
         ])
         #expect(
