@@ -99,7 +99,7 @@ def run(layer: Layer, name: str, script: str) -> str:
             timeout=PATIENCE, check=False)
     text = log.read_text(encoding="utf-8", errors="replace")
     if result.returncode:
-        errors = list(dict.fromkeys(re.findall(r"^.*(?:error|Fatal|crash).*$", text, re.M)))
+        errors = list(dict.fromkeys(re.findall(r"^.*(?:cannot find -l|error|Fatal|crash).*$", text, re.M)))
         raise Failed(f"ends with {result.returncode}: {'; '.join(errors[:3]) or first_line(text[-300:])} (all of it: {log})")
     return text
 
