@@ -48,7 +48,7 @@ public enum BridgeAction: Equatable, Sendable {
     case recordTraffic(of: TagHandle?)
     /// Report these views of the tag's raw data by `TagEvent.raw`, on this link and later ones.
     case observeRawData(RawViews, of: TagHandle)
-    /// Work with the file of a session of a tag.
+    /// Work with a file of a feature of a tag.
     indirect case file(FeatureFileAction, FeatureFile, of: TagID)
     /// Set the log level.
     case setLogLevel(LogLevel)
