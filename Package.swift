@@ -28,9 +28,6 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-/// The rules of the modules in `Sources`. A debug build compiles each file by itself, so that `Tests/run` finds one that is slow.
-let sourceSettings = settings + [.unsafeFlags(["-disable-batch-mode"], .when(configuration: .debug))]
-
 /// How a program is linked for use, so that as little of it as possible is in memory: the article Performance has figures. `order` is a
 /// file of `deploy` with the functions that run in daily use.
 func linking(order: String) -> [LinkerSetting] {
@@ -83,14 +80,14 @@ func library(_ name: String, pkgConfig: String? = nil, package: String? = nil) -
 /// A program.
 func program(_ name: String, _ dependencies: Target.Dependency..., linking: [LinkerSetting] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: sourceSettings,
+        name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings,
         linkerSettings: linking)
 }
 
 /// A module; its dependency list is the arrows that the build enforces.
 func module(_ name: String, _ dependencies: Target.Dependency..., linking: [LinkerSetting] = []) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: sourceSettings,
+        name: name, dependencies: dependencies, path: folder(of: name), swiftSettings: settings,
         linkerSettings: linking)
 }
 
@@ -98,7 +95,7 @@ func module(_ name: String, _ dependencies: Target.Dependency..., linking: [Link
 func coldModule(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(
         name: name, dependencies: dependencies, path: folder(of: name),
-        swiftSettings: sourceSettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))])
+        swiftSettings: settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))])
 }
 
 /// The tests of the module of that name.
@@ -188,7 +185,7 @@ let package = Package(
                 "Bridge", "BrokerAccess", "CPage", "CSystemd", "CommandLine", "Configuration", "EventLoop",
                 "HTTPServer", "JSON",
                 "Logging", "MQTT", "MQTTTypes", "PasswordHash", "Terminal", "Text", "Time",
-            ], path: folder(of: "Web"), exclude: ["Page"], swiftSettings: sourceSettings),
+            ], path: folder(of: "Web"), exclude: ["Page"], swiftSettings: settings),
 
         program(
             "jacquard2mqtt", "BridgeClient", "CommandLine", "Daemon", "Doctor", "Terminal",
