@@ -34,15 +34,25 @@ public struct MQTTTopicFilter: Sendable, Hashable, CustomStringConvertible {
     ///
     /// A wildcard at the beginning does not match topics that begin with `$`, which are the broker's own.
     public func matches(_ topic: String) -> Bool {
-        let names = topic.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        if topic.utf8.first == UInt8(ascii: "$"), levels.first == .any || levels.first == .rest { return false }
-        for (index, level) in levels.enumerated() {
+        var topic = topic
+        return topic.withUTF8(matches)
+    }
+
+    private func matches(_ topic: UnsafeBufferPointer<UInt8>) -> Bool {
+        if topic.first == UInt8(ascii: "$"), levels.first == .any || levels.first == .rest { return false }
+        var begin = 0
+        for level in levels {
             // `a/#` matches `a` too: # stands for the level above and everything below.
-            if level == .rest { return true }
-            guard index < names.count else { return false }
-            if case .name(let bytes) = level, !names[index].elementsEqual(bytes) { return false }
+            if case .rest = level { return true }
+            guard begin <= topic.count, let start = topic.baseAddress?.advanced(by: begin) else { return false }
+            let slash = memchr(start, CInt(UInt8(ascii: "/")), topic.count - begin)
+            let length = slash.map { UnsafeRawPointer($0) - UnsafeRawPointer(start) } ?? topic.count - begin
+            if case .name(let bytes) = level, bytes.count != length || memcmp(bytes, start, length) != 0 {
+                return false
+            }
+            begin += length + 1
         }
-        return names.count == levels.count
+        return begin == topic.count + 1
     }
 
     private static func level(_ bytes: Substring.UTF8View) -> Level {
