@@ -58,10 +58,10 @@ def run_logged(name: str, command: list[str], timeout: float) -> None:
         try:
             status = subprocess.run(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL, timeout=timeout, check=False).returncode
         except subprocess.TimeoutExpired:
-            raise Skipped(f"{name}: not within {timeout:.0f} s (all of it: {log})") from None
+            raise Skipped(f"{name}: not within {timeout:.0f} s (all of it: {log.relative_to(TREE)})") from None
     if status:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        raise Skipped(f"{name}: {' / '.join(lines[-2:])} (all of it: {log})")
+        raise Skipped(f"{name}: {' / '.join(lines[-2:])} (all of it: {log.relative_to(TREE)})")
 
 
 class Layer:
