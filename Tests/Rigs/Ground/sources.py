@@ -100,7 +100,7 @@ def run(layer: Layer, name: str, script: str) -> str:
     text = log.read_text(encoding="utf-8", errors="replace")
     if result.returncode:
         errors = list(dict.fromkeys(re.findall(r"^.*(?:cannot find -l|error|Fatal|crash).*$", text, re.M)))
-        raise Failed(f"ends with {result.returncode}: {'; '.join(errors[:3]) or first_line(text[-300:])} (all of it: {log})")
+        raise Failed(f"ends with {result.returncode}: {'; '.join(errors[:3]) or first_line(text[-300:])} (all of it: {log.relative_to(TREE)})")
     return text
 
 
