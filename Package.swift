@@ -98,6 +98,9 @@ func coldModule(_ name: String, _ dependencies: Target.Dependency...) -> Target 
         swiftSettings: settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))])
 }
 
+/// The rules of tests. Each process of the compiler expands the macros of its whole module: few of them compile it.
+let testSettings = settings + [.unsafeFlags(["-driver-batch-size-limit", "60"], .when(configuration: .debug))]
+
 /// The tests of the module of that name.
 func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [String] = []) -> Target {
     .testTarget(
@@ -105,7 +108,7 @@ func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [Strin
         dependencies: [.target(name: name), "TestSupport"] + dependencies,
         path: "Tests/Unit/\(name)Tests",
         exclude: exclude,
-        swiftSettings: settings)
+        swiftSettings: testSettings)
 }
 
 let package = Package(
@@ -289,6 +292,6 @@ let package = Package(
                 "TestSupport", "DBus", "MQTT", "EventLoop", "Logging", "jacquard2mqtt", "jacquard-simulator",
             ],
             path: "Tests/EndToEnd",
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )
