@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 
 from programs import wait_for
 from scenes import expect, leave, scene
 from stage import require
+
+
+def at_noon(case):
+    """Runs a case in a time zone in which it is noon, so that hours of today have passed, and yesterday is some hours away."""
+    @functools.wraps(case)
+    def run_at_noon(run):
+        # The sign of these names is that of POSIX: GMT-5 is five hours ahead.
+        run.page.command("Emulation.setTimezoneOverride", timezoneId="Etc/GMT%+d" % (time.gmtime().tm_hour - 12))
+        try:
+            case(run)
+        finally:
+            run.page.command("Emulation.setTimezoneOverride", timezoneId="")
+    return run_at_noon
+
 
 PAIR = """(async () => {
   const {model, main} = scene, shown = [], button = text => [...main.querySelectorAll("button")].find(each => each.getAttribute("aria-label") === text || each.innerText === text);
@@ -110,6 +125,7 @@ NAMES = """(async () => {
 })()"""
 
 
+@at_noon
 def names(run):
     """Events and the log are sentences with the name of the tag, which is a link with its id behind, below the name of their day."""
     run.login()
@@ -171,6 +187,7 @@ TABLE = """(async () => {
 })()"""
 
 
+@at_noon
 def strip(run):
     """Today's strip draws what is known and nothing else; a card has drawings beside its words."""
     run.login()
@@ -267,6 +284,7 @@ TAG = """(async () => {
 })()"""
 
 
+@at_noon
 def tag_page(run):
     """A tag's page begins with its state and today; then come commands to try, folded on a phone, and what other programs use."""
     page = run.page
