@@ -85,11 +85,8 @@ def beside(lives: list[Life]) -> list[Row]:
     """Time and memory of the suites side by side, each the least of a suite's lives: two of them can be a sixth apart."""
     rows = []
     for title in dict.fromkeys(title for life in lives for title in life.figures):
-        values: dict[str, float] = {}
-        for life in lives:
-            if title in life.figures:
-                name = NAMES[life.suite]
-                values[name] = min(life.figures[title], values.get(name, life.figures[title]))
+        figures = [(NAMES[life.suite], life.figures[title]) for life in lives if title in life.figures]
+        values = {name: min(value for other, value in figures if other == name) for name, _ in figures}
         if len(values) < 2:
             continue
         row = Row(title)
