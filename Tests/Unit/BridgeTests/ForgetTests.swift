@@ -26,7 +26,7 @@ struct ForgetTests {
         #expect(scene.send(topic, #"{"id":"003R"}"#) == [])
         #expect(scene.takeActions() == [.forget(.tag003R, token: 1)])
         let lines = scene.done()
-        #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R)])
+        #expect(scene.takeActions() == [.disconnect(.tag003R), .removeTag(.tag003R), .forgetRecord(.tag003R)])
         #expect(lines.count == 3)
         #expect(lines.first?.contains(#""type":"tag_forgotten""#) == true)
         #expect(lines[1].contains(#""tags":[]"#) == true)
@@ -100,6 +100,30 @@ struct ForgetTests {
         scene.report(.commandEnded(token: 1, .success(.done)))
         scene.wait(.seconds(60))
         #expect(scene.results.filter(\.final).count == 3)
+    }
+
+    @Test("removes the record after the last event of the tag, which may have stored it")
+    func record() {
+        let scene = scene()
+        scene.send(topic, "003R")
+        _ = scene.takeActions()
+        // The tag is heard in the same turn as the answer that its bond is removed.
+        scene.handle(.sighting(.tag003R, TagSighting(address: "F1", adapter: "hci0", rssi: -60, name: "Jacquard")))
+        scene.wait(.seconds(10))
+        scene.done()
+        let actions = scene.takeActions()
+        #expect(actions.contains { if case .remember = $0 { true } else { false } })
+        #expect(actions.last == .forgetRecord(.tag003R))
+    }
+
+    @Test("removes the record of a tag that a reload has removed meanwhile")
+    func releasedRecord() {
+        let scene = scene()
+        scene.send(topic, "003R")
+        scene.handle(.tagRemoved(.tag003R))
+        _ = scene.takeActions()
+        scene.done()
+        #expect(scene.takeActions() == [.forgetRecord(.tag003R)])
     }
 
     @Test("changes nothing when the bond cannot be removed")

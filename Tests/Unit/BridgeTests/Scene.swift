@@ -160,7 +160,8 @@ extension BridgeAction {
             token
         case .publish, .withhold, .republish, .connect, .disconnect, .subscribe, .unsubscribe, .setLogLevel, .followLog,
             .addTag, .reportAgain, .removeTag, .stopPairing,
-            .forgetInstance, .forgetFormerPlaces, .recordTraffic, .observeRawData, .file, .remember:
+            .forgetInstance, .forgetFormerPlaces, .recordTraffic, .observeRawData, .file, .remember,
+            .forgetRecord:
             nil
         }
     }

@@ -31,7 +31,7 @@ public enum BridgeAction: Equatable, Sendable {
         TagHandle, serial: String, timeout: Duration, radio: String? = nil, isCheck: Bool = false, token: UInt64)
     /// End the pairing of a tag. Its answer is ignored.
     case stopPairing(TagHandle)
-    /// Disconnect a tag, remove its bond and its record in the state file. Succeeds if they don't exist.
+    /// Disconnect a tag and remove its bond. Succeeds if there is none.
     case forget(TagHandle, token: UInt64)
     /// Measure the process now; answered by ``RequestResponse/measured(_:)``.
     case measure(token: UInt64)
@@ -71,6 +71,8 @@ public enum BridgeAction: Equatable, Sendable {
     case forgetFormerPlaces
     /// Store a tag's record, replacing the previous one.
     case remember(TagRecord)
+    /// Remove a tag's record and all that is kept of it, in memory and in files.
+    case forgetRecord(TagEntry)
 }
 
 /// The result of an action with a token, except commands to a tag.

@@ -24,8 +24,11 @@ extension BridgeState {
         if let position {
             // A reload may have listed the tag again meanwhile, and it may be connected again.
             effects.add(.disconnect(tags[position].handle))
-            return depart(position, publishing: event, for: request, at: now, &effects)
+            depart(position, publishing: event, for: request, at: now, &effects)
+            // Until here, an event of the tag may have stored its record again.
+            return effects.add(.forgetRecord(entry))
         }
+        effects.add(.forgetRecord(entry))
         // The tag was already removed: the result follows when its topics are cleared.
         effects.publish(event)
         if !leftovers.departures.join(request, serial: entry.serial) {

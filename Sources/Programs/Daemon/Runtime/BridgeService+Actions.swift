@@ -69,6 +69,7 @@ extension BridgeService {
         case .forgetInstance(let name): runs.forget(name)
         case .forgetFormerPlaces: runs.forgetFormerPlaces()
         case .remember(let record): remember(record)
+        case .forgetRecord(let entry): forgetRecord(entry)
         }
     }
 
@@ -147,7 +148,7 @@ extension BridgeService {
     }
 
     private func forget(_ tag: TagHandle, _ token: UInt64) {
-        departures[tag] = (token, bridge.entry(of: tag))
+        departures[tag] = token
         manager.forget(tag)
     }
 
@@ -155,5 +156,11 @@ extension BridgeService {
         batteries.remember(record)
         let key = StoredTag.Key(id: record.id, serial: record.serial)
         store.remember(StoredTag(record, isPaired: store.tags[key]?.paired ?? false))
+    }
+
+    private func forgetRecord(_ entry: TagEntry) {
+        store.forget(StoredTag.Key(entry))
+        batteries.forget(entry)
+        recorder?.forget(entry.id)
     }
 }

@@ -146,13 +146,8 @@ extension BridgeService {
 
     /// A tag that Bluetooth refuses to forget stays known.
     private func forgotten(_ tag: TagHandle, _ error: TagConnectionError?) {
-        guard let (token, entry) = departures.removeValue(forKey: tag) else { return }
+        guard let token = departures.removeValue(forKey: tag) else { return }
         if let error { return answer(token, .failure(RequestError(error, centralState))) }
-        if let entry {
-            store.forget(StoredTag.Key(entry))
-            batteries.forget(entry.id)
-            recorder?.forget(entry.id)
-        }
         answer(token, .success(.done))
     }
 

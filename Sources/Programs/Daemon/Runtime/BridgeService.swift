@@ -39,7 +39,7 @@ final class BridgeService {
     var outbox = Outbox()
     /// The requests to answer when pairing or forgetting has ended.
     var pairings: [TagHandle: (token: UInt64, isCheck: Bool)] = [:]
-    var departures: [TagHandle: (token: UInt64, entry: TagEntry?)] = [:]
+    var departures: [TagHandle: UInt64] = [:]
     var life = TagLife()
     /// The tags whose gear was attached when an earlier process was killed, until their next report of gear.
     var doubtfulGear: Set<TagHandle> = []

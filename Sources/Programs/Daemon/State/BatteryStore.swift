@@ -80,8 +80,10 @@ final class BatteryStore {
     }
 
     /// Removes the history of a tag, from the file without delay.
-    func forget(_ id: TagID) {
-        guard batteries.removeValue(forKey: id) != nil else { return }
+    func forget(_ entry: TagEntry) {
+        // A reload may have given its id to another tag.
+        guard batteries[entry.id]?.serial == entry.serial else { return }
+        batteries[entry.id] = nil
         changed(isUrgent: true)
     }
 

@@ -98,7 +98,9 @@ struct BatteryStoreTests {
             store.remember(Self.record())
             await store.finish(within: .seconds(60))
             #expect(file?.contains("003R") == true)
-            store.forget("003R")
+            store.forget(TagEntry(id: "003R", serial: "0099"))
+            #expect(!store.complete(Self.record(BatteryHistory())).history.isEmpty, "another tag with the id")
+            store.forget(TagEntry(id: "003R", serial: "003R"))
             try await until("a file without the tag") { file?.contains("003R") == false }
             #expect(store.complete(Self.record(BatteryHistory())).history.isEmpty)
         }
