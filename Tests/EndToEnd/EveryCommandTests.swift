@@ -6,8 +6,7 @@ import Testing
 struct EveryCommandTests {
     /// One good input at least for each of them, in an order in which all can be carried out.
     private static let commands: [(name: String, payload: String)] = [
-        ("led/set", "flash"), ("haptic/set", "short"), ("find/set", "start"), ("find/set", "stop"),
-        ("notify/set", "doorbell"),
+        ("led/set", "flash"), ("haptic/set", "short"), ("notify/set", "doorbell"),
         ("touch_mode/set", "continuous"), ("touch_mode/set", "gesture"),
         ("battery/get", ""), ("rssi/get", ""), ("info/get", ""), ("info/get", #"{"component":"gear"}"#),
         ("info/get", #"{"component":"modules"}"#),

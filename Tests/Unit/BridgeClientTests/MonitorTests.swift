@@ -118,18 +118,12 @@ struct MonitorTests {
                 "unknown gear 00-00-00-01 00-00-00-02 is attached"
             ),
             ("tag/0001/gear", #"{"attached":false}"#, "no gear is attached"),
-            ("tag/0001/imu/sessions", "[{}]", "has 1 recorded session"),
             ("tag/0001/rssi", "-63", "signal strength is -63 dBm"),
             (
                 "tag/0001/touch", #"{"seq":1,"proximity":12,"lines":[0,7,255]}"#,
                 "touch: proximity 12, lines 0 7 255"
             ),
             ("tag/0001/touch_mode", "continuous", "streams touches; gestures pause"),
-            ("tag/0001/touch_mode", "slide", "reports slides; gestures pause"),
-            (
-                "tag/0001/slide", #"{"delta":-12,"phase":"move","position":41,"strength":70,"time":"x"}"#,
-                "finger slides to 41"
-            ),
             ("tag/0001/led", #"{"state":"OFF"}"#, "LED is off"),
             (
                 "tag/0001/led", #"{"state":"ON","color":{"r":255,"g":0,"b":1},"effect":"double_blink"}"#,

@@ -57,12 +57,12 @@ struct AccessTests {
     @Test("let Home Assistant and the administrator send every command, and automations only the listed ones")
     func commands() {
         let names = TagRequestTable.rows.map { $0.name }
-        let forAdmin = ["modules/set", "raw/set"]
+        let forAdmin = ["modules/set"] + Features.commands.filter { $0.access == .admin }.map { $0.name }
         #expect(
-            AccessTable.automationCommands == [
-                "battery/get", "find/set", "haptic/set", "info/get", "led/set", "notify/set", "rssi/get",
-                "touch_mode/set",
-            ])
+            AccessTable.automationCommands
+                == ([
+                    "battery/get", "haptic/set", "info/get", "led/set", "notify/set", "rssi/get", "touch_mode/set",
+                ] + Features.commands.filter { $0.access == .automation }.map { $0.name }).sorted())
         for name in names {
             let topic = "jacquard/tag/003R/\(name)"
             #expect(table.mayPublish(.homeAssistant, to: topic) == !forAdmin.contains(name), "\(name)")

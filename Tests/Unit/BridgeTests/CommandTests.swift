@@ -63,9 +63,12 @@ struct CommandTests {
     @Test("that are unknown get an error with the existing names")
     func unknownCommand() {
         let scene = Scene.connected()
-        let names =
-            "battery/get, config/get, config/set, connection/set, find/set, haptic/set, imu/get, imu/sessions/get, imu/set, "
-            + "info/get, led/set, modules/get, modules/set, name/set, notify/set, raw/set, rssi/get, sleep/set, touch_mode/set"
+        let own = [
+            "battery/get", "config/get", "config/set", "connection/set", "haptic/set", "info/get", "led/set",
+            "modules/get",
+            "modules/set", "name/set", "notify/set", "rssi/get", "sleep/set", "touch_mode/set",
+        ]
+        let names = (own + Features.commands.map { $0.name }).sorted().joined(separator: ", ")
         let verbs =
             "battery_history, doctor, forget, gatt, health, log, log_level, metrics, pair, pair_serial, refresh, scan, tags, trace"
         for (topic, text) in [

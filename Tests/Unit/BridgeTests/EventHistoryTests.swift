@@ -82,17 +82,21 @@ struct EventHistoryTests {
     func topics() {
         let recorded = Set(RecordedEvent.Kind.all.filter(\.isFact).map(\.name))
         let facts = Set(TagTopicTable.rows.filter(\.isFact).map(\.name))
-        #expect(facts.subtracting(recorded) == ["info", "stats", "rssi", "modules", "imu", "imu/sessions", "radios"])
+        let ofFeatures = Features.topics.filter { $0.isFact && !$0.isRecorded }.map(\.name)
+        #expect(facts.subtracting(recorded) == Set(["info", "stats", "rssi", "modules", "radios"] + ofFeatures))
         #expect(recorded.isSubset(of: facts))
         let results = Set(RecordedEvent.Kind.all.map(\.name).filter { $0.hasSuffix("/result") })
         let commands = TagRequestTable.rows.map { row in
             row.name.split(separator: "/").first.map { "\($0)/result" } ?? ""
         }
+        let commandsOfFeatures = Features.commands.filter { !$0.isResultRecorded }.compactMap { row in
+            row.name.split(separator: "/").first.map { "\($0)/result" }
+        }
         #expect(
-            Set(commands).subtracting(results) == [
-                "info/result", "name/result", "config/result", "rssi/result", "modules/result", "imu/result",
-                "raw/result",
-            ])
+            Set(commands).subtracting(results)
+                == Set(
+                    ["info/result", "name/result", "config/result", "rssi/result", "modules/result"]
+                        + commandsOfFeatures))
     }
 
     @Test("leaves out a fact that has not changed, and keeps equal gestures")

@@ -7,11 +7,11 @@ import Testing
 @Suite("request/forget")
 struct ForgetTests {
     private let topic = "bridge/attic/request/forget"
-    private static let retained = [
-        "availability", "connection", "battery", "battery/level", "battery/forecast", "gear", "info", "touch_mode",
-        "led",
-        "rssi", "stats", "modules", "imu", "imu/sessions",
-    ]
+    private static let retained =
+        [
+            "availability", "connection", "battery", "battery/level", "battery/forecast", "gear", "info", "touch_mode",
+            "led", "rssi", "stats", "modules",
+        ] + Features.topics.facts { $0 == .always }
 
     private func scene() -> Scene {
         let scene = Scene.connected()
@@ -44,7 +44,7 @@ struct ForgetTests {
             """#
         #expect(rest.last == result)
         #expect(
-            scene.publications.suffix(14).dropLast().allSatisfy {
+            scene.publications.suffix(Self.retained.count).dropLast().allSatisfy {
                 $0.message.isRetained && $0.message.qos == .atLeastOnce
             })
         #expect(scene.state.deadline == nil)

@@ -234,7 +234,7 @@ struct OneResultTests {
     private static let immediate = [
         ("connection/set", #"{"connection":"connect","id":"a"}"#),
         ("connection/set", #"{"connection":"disconnect","id":"a"}"#),
-        ("find/set", #"{"find":"stop","id":"a"}"#), ("led/set", led), ("led/set", #"{"color":7,"id":"a"}"#),
+        ("led/set", led), ("led/set", #"{"color":7,"id":"a"}"#),
     ]
 
     @Test("if the bridge with the tag has died, and its will follows", arguments: immediate, [0, 1])

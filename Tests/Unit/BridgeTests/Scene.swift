@@ -150,6 +150,21 @@ final class Scene {
     }
 }
 
+extension BridgeOptions {
+    /// The defaults, with all that features of tags may be allowed to do.
+    static var allowingAllFeatures: BridgeOptions {
+        var options = BridgeOptions()
+        for key in FeatureTable.keys {
+            switch key.value {
+            case .flag(let path): options[keyPath: path] = true
+            case .folder(let path): options[keyPath: path] = "/sessions"
+            case .section, .integer, .seconds: break
+            }
+        }
+        return options
+    }
+}
+
 extension BridgeAction {
     /// Identifies the driver's response; nil if there is none.
     var token: UInt64? {

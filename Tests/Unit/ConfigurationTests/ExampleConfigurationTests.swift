@@ -23,7 +23,9 @@ struct ExampleConfigurationTests {
             keyFile: "/etc/jacquard2mqtt/bridge.key")
         expected.record.hours = 24
         expected.homeAssistant.page = "http://192.168.1.5:8377/"
-        expected.bridge.features.motion.folder = "/var/lib/jacquard2mqtt/imu"
+        for key in FeatureTable.keys {
+            if case .folder(let path) = key.value { expected.bridge[keyPath: path] = key.example?.value }
+        }
         expected.bridge.signals = [Signal(name: "tea", color: "green", haptic: "short")]
         expected.metrics.file = "/var/lib/prometheus/node-exporter/jacquard2mqtt.prom"
         expected.tags = [

@@ -77,8 +77,8 @@ struct FormerPlacesTests {
             ])
         #expect(
             cleared(scene.wait(.seconds(1))) == [
-                "jacquard/bridge/attic/pairing", "jacquard/bridge/attic/found", "jacquard/tag/003R/find",
-            ])
+                "jacquard/bridge/attic/pairing", "jacquard/bridge/attic/found",
+            ] + Features.topics.facts { $0 == .feature }.map { "jacquard/tag/003R/\($0)" })
         scene.wait(.seconds(3))
         #expect(scene.takeActions().contains(.forgetFormerPlaces))
     }

@@ -554,6 +554,36 @@ struct MotionDownloadTests {
         scene.report(.motion(.data([1])))
         #expect(scene.takeActions() == [])
     }
+
+    @Test("J36: nothing is sent while motion data uses the same characteristic")
+    func sharedCharacteristic() {
+        guard Features.commands.contains(where: { $0.name == "raw/set" }) else { return }
+        let scene = Scene.connected()
+        var configuration = Scene.configuration()
+        configuration.options = .allowingAllFeatures
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
+        scene.performed = []
+        scene.send("tag/003R/raw/set", #"{"send":"0741"}"#)
+        #expect(scene.lastError?.code == "busy" && scene.performed.isEmpty)
+        scene.send("tag/003R/imu/set", "stop")
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        scene.send("tag/003R/raw/set", #"{"send":"0741"}"#)
+        #expect(scene.performed.last == .sendRaw([0x07, 0x41]))
+    }
+
+    @Test("the motion sensor is in use when its module is activated, and `monitor` has words for its sessions")
+    func activated() throws {
+        let scene = Scene.connected()
+        scene.send("tag/003R/modules/set", #"{"module":"IMUModule","action":"activate"}"#)
+        var module = ModuleDescriptor.motion
+        module.isEnabled = true
+        let lines = scene.answer(.modules([module]))
+        #expect(lines.last?.hasPrefix(#"jacquard/tag/003R/imu {"accelerometer_hz":null,"code":0"#) == true)
+        let row = try #require(TagTopicTable.rows.first { $0.name == "imu/sessions" })
+        #expect(row.sentence(about: [[:]]) == "has 1 recorded session")
+    }
 }
 
 extension FeatureFile {

@@ -96,18 +96,4 @@ struct RawDataTests {
         #expect(AccessTable().roles(publishingTo: "jacquard/tag/003R/raw/set") == [.admin])
         #expect(AccessTable().roles(publishingTo: "jacquard/group/all/raw/set") == [.admin])
     }
-
-    @Test("J36: nothing is sent while motion data uses the same characteristic")
-    func shared() {
-        let scene = scene()
-        scene.send("tag/003R/imu/set", #"{"action":"stream"}"#)
-        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .logging)))
-        scene.performed = []
-        scene.send("tag/003R/raw/set", #"{"send":"0741"}"#)
-        #expect(scene.lastError?.code == "busy" && scene.performed.isEmpty)
-        scene.send("tag/003R/imu/set", "stop")
-        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
-        scene.send("tag/003R/raw/set", #"{"send":"0741"}"#)
-        #expect(scene.performed.last == .sendRaw([0x07, 0x41]))
-    }
 }

@@ -1,4 +1,5 @@
 import HomeAssistant
+import JSON
 import JacquardProtocol
 import Testing
 import Time
@@ -257,5 +258,11 @@ struct SlideTests {
         let on = announcement(true).filter { $0.hasPrefix("homeassistant/") }
         #expect(on.contains { $0.contains(#""event_types":["begin","hold","end"]"#) })
         #expect(on.contains { $0.contains("Slide (gestures pause)") })
+    }
+
+    @Test("`monitor` has words for the mode and for slides")
+    func sentences() {
+        #expect(Slide.touchMode.clause == "reports slides; gestures pause")
+        #expect(Slide.topic.sentence(about: ["phase": "move", "position": 41]) == "finger slides to 41")
     }
 }

@@ -230,4 +230,33 @@ struct FindTests {
         let record = TagRecord(id: .tag003R, serial: "003R", features: ["find": true])
         #expect(Self.states(Scene(records: [record]).handle(.started)) == ["off"])
     }
+
+    @Test("a search that has failed without a known effect has lit the LED, which is switched off")
+    func uncertain() {
+        let scene = Scene.connected()
+        scene.send("tag/003R/find/set", "start")
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        #expect(scene.performed.last == .playLEDPattern(.haltAll, on: .tag))
+    }
+
+    @Test("stop passes the limit of commands, and has one result if two bridges have the tag", arguments: [0, 1])
+    func stop(index: Int) {
+        let scene = Scene.connected()
+        var configuration = Scene.configuration()
+        configuration.options.commandsPerTag = 1
+        scene.handle(.configurationChanged(configuration, isBrokerConnected: true))
+        scene.send("tag/003R/led/set", "on")
+        scene.send("tag/003R/find/set", "start")
+        #expect(scene.lastError?.code == "busy")
+        scene.send("tag/003R/find/set", "stop")
+        #expect(scene.results.last?.status == "ok")
+        let pair = BridgePair()
+        let owner = index == 0 ? pair.attic : pair.cellar
+        pair.connectTag(owner)
+        pair.wait(.seconds(2))
+        pair.send("find/set", #"{"find":"stop","id":"a"}"#)
+        pair.wait(.seconds(150))
+        #expect(pair.finals == ["\(owner.name) a ok"])
+    }
 }

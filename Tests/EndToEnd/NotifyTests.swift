@@ -2,11 +2,11 @@ import EventLoop
 import TestSupport
 import Testing
 
-@Suite("Find and notify")
-struct FindAndNotifyTests {
+@Suite("Signals")
+struct NotifyTests {
     private static let tag = "jacquard/tag/0001"
 
-    @Test("a tag blinks until a gesture, and plays signals from the configuration and from reflexes")
+    @Test("a tag plays signals from the configuration and from reflexes")
     func life() async throws {
         var plan = WorldPlan()
         plan.settings = """
@@ -20,17 +20,6 @@ struct FindAndNotifyTests {
             """
         try await inWorld(plan) { world in
             try await world.connected()
-            #expect(world.observer.latest(Self.tag + "/find") == "off")
-            try await world.succeeds(Self.tag + "/find/set", "start")
-            try await until("it blinks") { world.observer.latest(Self.tag + "/find") == "on" }
-            try await until("the gear vibrates") { !world.told("haptic").isEmpty }
-            #expect(world.told("led").last?["pattern"] as? String == "custom")
-            try await world.simulate("gesture 0001 cover")
-            try await until("it is found") { world.observer.latest(Self.tag + "/find") == "off" }
-            try await until("the gesture") {
-                world.observer.document(Self.tag + "/gesture")["event_type"] as? String == "cover"
-            }
-            #expect(world.observer.payloads(of: Self.tag + "/find") == ["off", "on", "off"])
             let lights = world.told("led").count
             try await world.succeeds(Self.tag + "/notify/set", "tea")
             #expect(world.told("led").dropFirst(lights).last?["pattern"] as? String == "breathing")
