@@ -37,6 +37,8 @@ final class BlueZConnection {
 
     private let address: String
     private let timing: Timing
+    /// The timeout of calls without one of their own.
+    var callLimit: Duration
     private let log: Logger
     private var isClosed = false
     private var bus: DBusConnection?
@@ -59,6 +61,7 @@ final class BlueZConnection {
         self.address = address
         self.timing = timing
         self.log = log
+        callLimit = timing.call
     }
 
     // MARK: Calls
@@ -77,7 +80,7 @@ final class BlueZConnection {
             EventLoop.shared.atEndOfTurn { completion(.failure(.disconnected)) }
             return
         }
-        bus.call(message, within: limit ?? timing.call, completion: completion)
+        bus.call(message, within: limit ?? callLimit, completion: completion)
     }
 
     /// Calls a method of an object of BlueZ, see ``call(_:within:completion:)``.

@@ -87,6 +87,21 @@ final class CentralBench {
         return uuid
     }
 
+    /// Lets BlueZ leave the next call of each of some members unanswered, which fails after a short time. All other calls have the
+    /// usual time: on a busy machine, an answer may take long.
+    func ignoreNext(_ members: String...) {
+        var left = Set(members)
+        blueZ.faults.unanswered = left
+        central.context.connection.callLimit = .milliseconds(50)
+        onCall = { [unowned self] call in
+            guard left.remove(String(call.prefix { $0 != " " })) != nil else { return }
+            EventLoop.shared.atEndOfTurn { [unowned self] in
+                blueZ.faults.unanswered = left
+                if left.isEmpty { central.context.connection.callLimit = Timing.quick.call }
+            }
+        }
+    }
+
     // MARK: What happened
 
     private func note(_ call: String) {

@@ -50,11 +50,8 @@ struct WritingByDescriptorTests {
     @Test("is replaced by calls if BlueZ does not answer in time")
     func unanswered() async throws {
         try await onLoop {
-            var timing = Timing.quick
-            timing.call = .milliseconds(80)
-            let bench = try await CentralBench.thatWrites(timing: timing)
-            bench.blueZ.faults.unanswered = ["AcquireWrite"]
-            bench.onCall = { [unowned bench] in if $0.hasPrefix("WriteValue") { bench.blueZ.faults.unanswered = [] } }
+            let bench = try await CentralBench.thatWrites()
+            bench.ignoreNext("AcquireWrite")
             bench.write([1], .withoutResponse)
             bench.write([2], .withoutResponse)
             try await bench.wait("written 1", 2)
@@ -179,9 +176,9 @@ struct WritingByDescriptorTests {
 extension CentralBench {
     /// A bench whose first tag is connected and, unless a test excludes it, notifies responses.
     static func thatWrites(
-        _ options: BlueZOptions = .quick, timing: Timing = .quick, isSubscribed: Bool = true
+        _ options: BlueZOptions = .quick, isSubscribed: Bool = true
     ) async throws -> CentralBench {
-        let bench = try await CentralBench(options, timing: timing)
+        let bench = try await CentralBench(options)
         try await bench.connect()
         try await bench.discover()
         if isSubscribed {
