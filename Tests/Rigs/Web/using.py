@@ -149,6 +149,15 @@ def all_commands(run):
     page.click("input[value=continuous]")
     wait_for("the mode continuous", lambda: stage.retained("jacquard/tag/0001/touch_mode") == "continuous")
     page.click("input[value=gesture]")
+    for seconds in ("301", "300"):
+        page.run("document.querySelector(\"section[aria-label='Find'] input\").value = ''")
+        page.type("section[aria-label='Find'] input", seconds)
+        page.click("section[aria-label='Find'] button")
+        if seconds == "301":
+            page.wait_for("error: enter a duration of 5 to 300 s")
+    wait_for("the tag blinks", lambda: stage.retained("jacquard/tag/0001/find") == "on")
+    page.click("section[aria-label='Find'] button:nth-of-type(2)")
+    wait_for("the tag does not blink", lambda: stage.retained("jacquard/tag/0001/find") == "off")
     page.type("input[aria-label='New name']", "Cuff")
     page.click_text("Rename")
     page.wait_for("Cuff 0001")
@@ -346,7 +355,7 @@ TOUCH = """const [done] = arguments;
 Promise.all([import("./model.js"), import("./tag.js")]).then(([{Model}, {tagPage}]) => {
   const model = new Model(), root = document.createElement("div");
   model.tags.set("0001", {touch_mode: "continuous", connection: {state: "connected"}});
-  const page = tagPage(root, {model, connection: {may: () => true, watchTouch() {}}, go() {}}, "0001");
+  const page = tagPage(root, {model, connection: {session: {controls: [], touch_modes: []}, may: () => true, watchTouch() {}}, go() {}}, "0001");
   page.message({kind: "tag", id: "0001", name: "touch", value: {proximity: 0, lines: [128, 64, 0, 200]}});
   page.close();
   done([...root.querySelectorAll(".lines rect")].slice(0, 4).map(bar => [Number(bar.getAttribute("height")), Number(bar.getAttribute("y"))]));

@@ -53,7 +53,7 @@ DRAW = """const [cases, done] = arguments;
   const fail = text => { if (failures.length < 20) failures.push(`${at}: ${text}`); };
   window.fetch = () => Promise.reject(new Error("no charts"));
   console.error = reason => fail(reason?.stack ?? String(reason));
-  const connection = {may: () => true, send: () => new Promise(() => {}), watchTouch() {}, remember() {}};
+  const connection = {session: {controls: [], touch_modes: ["gesture"]}, may: () => true, send: () => new Promise(() => {}), watchTouch() {}, remember() {}};
   const root = document.createElement("div");
   document.body.append(root);
   for (const {text, messages} of cases) {

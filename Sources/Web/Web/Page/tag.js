@@ -67,15 +67,27 @@ export function tagPage(root, {model, connection, go}, id) {
     make("label", {}, "More", hapticPattern), button("Play pattern", () => playHaptic(hapticPattern.value)),
     button("Stop", () => playHaptic("stop")));
 
-  const find = button("", () => send("find/set", find.dataset.word, results["find/set"]));
-  const finding = control("Find", "find/set", find);
+  // The commands of features, of which this page knows what the server says.
+  const commands = connection.session.controls.map(({name, key, words: choices, seconds}) => {
+    const command = `${name}/set`, {low, high} = seconds;
+    const time = make("input", {type: "number", min: String(low), max: String(high), step: "1"});
+    const give = (word, more) => send(command, {[key]: word, ...more}, results[command]);
+    const first = () => {
+      const value = Number(time.value);
+      if (!time.value) return give(choices[0]);
+      if (!(Number.isInteger(value) && value >= low && value <= high)) return results[command].show({ok: false, text: `error: enter a duration of ${low} to ${high} s`});
+      return give(choices[0], {[seconds.key]: value});
+    };
+    return control(capitalized(name), command, button(capitalized(choices[0]), first),
+      ...choices.slice(1).map(word => button(capitalized(word), () => give(word))), make("label", {}, "For", time, "s"));
+  });
 
-  // A refused mode is not selected: slide must be enabled in the configuration.
-  const modes = ["gesture", "continuous", "slide"].map(value =>
+  // A refused mode is not selected: some must be enabled in the configuration.
+  const modes = connection.session.touch_modes.map(value =>
     make("input", {type: "radio", name: "mode", value, onchange: () => send("touch_mode/set", {touch_mode: value}, results["touch_mode/set"], ({ok}) => ok || update())}));
   const lines = touchLines();
   const touch = control("Touch", "touch_mode/set",
-    make("label", {}, modes[0], "gestures"), make("label", {}, modes[1], "continuous"), make("label", {}, modes[2], "slide"), lines.element);
+    ...modes.map(mode => make("label", {}, mode, words(mode.value))), lines.element);
 
   const newName = make("input", {maxlength: "21", size: "18", autocomplete: "off", "aria-label": "New name"});
   const rename = control("Name", "name/set", newName,
@@ -119,7 +131,7 @@ export function tagPage(root, {model, connection, go}, id) {
   const gap = make("p", {class: "quiet"});
   // Folded on a phone, where the other parts would be far below.
   const trial = make("details", {class: "panel", open: !matchMedia("(max-width: 46rem)").matches}, make("summary", {}, make("h2", {}, "Try it")),
-    ...[led, haptic, finding, touch].filter(Boolean));
+    ...[led, haptic, ...commands, touch].filter(Boolean));
   const settings = make("section", {class: "panel"}, ...[rename, link].filter(Boolean));
   const content = make("div", {hidden: true},
     make("section", {class: "panel"}, make("h2", {}, "Today"), strip.element, 
@@ -207,8 +219,6 @@ export function tagPage(root, {model, connection, go}, id) {
     const wanted = tag.connection?.state === "disconnected" ? "connect" : "disconnect";
     connect.dataset.word = wanted;
     setText(connect, wanted === "connect" ? "Connect" : "Disconnect");
-    find.dataset.word = tag.find === "on" ? "stop" : "start";
-    setText(find, tag.find === "on" ? "Stop blinking" : "Let it blink");
     for (const mode of modes) mode.checked = mode.value === tag.touch_mode;
     const isContinuous = tag.touch_mode === "continuous";
     if (isContinuous !== wasContinuous) {
@@ -315,6 +325,10 @@ const lostStages = {
   refused: "refused by the broker", unsendable: "too large for the broker", closing: "lost when the broker closed the connection",
   queued: "the broker does not read", written: "not acknowledged by the broker", waiting: "still waiting",
 };
+
+function capitalized(word) {
+  return words(word[0].toUpperCase() + word.slice(1));
+}
 
 // JSON that is broken between its parts.
 function breakable(text) {

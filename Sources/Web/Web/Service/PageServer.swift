@@ -239,7 +239,8 @@ struct PageServer {
             "user": .string(session.user), "role": .string(session.role.rawValue), "token": .string(session.token),
             "base": .string(mirror.base), "version": .string(version),
             "writable": .array(session.role.writable.map(JSONValue.string)),
-            "has_links": .bool(rules.authentication == .link),
+            "has_links": .bool(rules.authentication == .link), "controls": PageControls.commands,
+            "touch_modes": PageControls.touchModes,
         ]
     }
 
