@@ -21,7 +21,9 @@ struct FindTests {
                 world.observer.document(Self.tag + "/gesture")["event_type"] as? String == "cover"
             }
             for word in ["start", "stop"] { try await world.succeeds(Self.tag + "/find/set", word) }
-            #expect(world.observer.payloads(of: Self.tag + "/find") == ["off", "on", "off", "on", "off"])
+            try await until("it does not blink") {
+                world.observer.payloads(of: Self.tag + "/find") == ["off", "on", "off", "on", "off"]
+            }
             #expect(world.finals(Self.tag + "/find/result").count == 3)
         }
     }
