@@ -114,7 +114,8 @@ struct ClearTests {
             let ofBridge = BridgeTopics(base: "jacquard", instance: "attic").factsOfBridge
             let ofTag = BridgeTopics(base: "jacquard", instance: "attic").facts(of: "0009")
             #expect(["found", "pairing", "tags"].allSatisfy { name in ofBridge.contains { $0.hasSuffix("/\(name)") } })
-            #expect(["modules", "presence"].allSatisfy { name in ofTag.contains { $0.hasSuffix("/\(name)") } })
+            #expect(
+                ["modules", "presence", "radios"].allSatisfy { name in ofTag.contains { $0.hasSuffix("/\(name)") } })
             // What an earlier run has left: nothing names the tag any more.
             let left = (ofBridge + ofTag).filter { !$0.hasSuffix("/info") }
             let facts = left.map { topic in

@@ -234,8 +234,8 @@ struct OneResultTests {
     private static let immediate = [
         ("connection/set", #"{"connection":"connect","id":"a"}"#),
         ("connection/set", #"{"connection":"disconnect","id":"a"}"#),
-        ("led/set", led), ("led/set", #"{"color":7,"id":"a"}"#),
-    ]
+        ("find/set", #"{"find":"stop","id":"a"}"#), ("led/set", led), ("led/set", #"{"color":7,"id":"a"}"#),
+    ].filter { command in TagRequestTable.rows.contains { $0.name == command.0 } }
 
     @Test("if the bridge with the tag has died, and its will follows", arguments: immediate, [0, 1])
     func ownerIsDead(command: (topic: String, payload: String), dead: Int) {

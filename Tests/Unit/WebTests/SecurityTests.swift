@@ -162,7 +162,14 @@ struct SecurityTests {
             }
         }
         #expect(Role.viewer.writable.isEmpty)
-        for owner in ["tag", "group"] { #expect(Role.automation.writable.contains("\(owner)/+/led/set")) }
+        // Seven commands and those of features, to tags and to groups.
+        let ofFeatures = FeatureTable.commandLines.map { "\($0.name)/set" }
+        for owner in ["tag", "group"] {
+            let commands = Role.automation.writable.filter { $0.hasPrefix("\(owner)/+/") }
+                .map { String($0.dropFirst(owner.count + 3)) }
+            #expect(commands.count { !ofFeatures.contains($0) } == 7)
+        }
+        #expect(Role.automation.writable.allSatisfy { $0.hasPrefix("tag/+/") || $0.hasPrefix("group/+/") })
     }
 
     private static let bodies: [(body: String, answer: String)] = [

@@ -240,8 +240,8 @@ struct FindTests {
         #expect(scene.performed.last == .playLEDPattern(.haltAll, on: .tag))
     }
 
-    @Test("stop passes the limit of commands, and has one result if two bridges have the tag", arguments: [0, 1])
-    func stop(index: Int) {
+    @Test("stop passes the limit of commands")
+    func stopAtLimit() {
         let scene = Scene.connected()
         var configuration = Scene.configuration()
         configuration.options.commandsPerTag = 1
@@ -251,12 +251,12 @@ struct FindTests {
         #expect(scene.lastError?.code == "busy")
         scene.send("tag/003R/find/set", "stop")
         #expect(scene.results.last?.status == "ok")
-        let pair = BridgePair()
-        let owner = index == 0 ? pair.attic : pair.cellar
-        pair.connectTag(owner)
-        pair.wait(.seconds(2))
-        pair.send("find/set", #"{"find":"stop","id":"a"}"#)
-        pair.wait(.seconds(150))
-        #expect(pair.finals == ["\(owner.name) a ok"])
+    }
+
+    @Test("may be begun by automations, is recorded with its results, and leaves no topic behind")
+    func declarations() {
+        #expect(AccessTable.automationCommands.contains("find/set"))
+        #expect(Set(RecordedEvent.Kind.all.map(\.name)).isSuperset(of: ["find", "find/result"]))
+        #expect(TagTopicTable.all(Scene().state.topics.tag(.tag003R)).contains("jacquard/tag/003R/find"))
     }
 }

@@ -584,6 +584,14 @@ struct MotionDownloadTests {
         let row = try #require(TagTopicTable.rows.first { $0.name == "imu/sessions" })
         #expect(row.sentence(about: [[:]]) == "has 1 recorded session")
     }
+
+    @Test("the motion sensor is not for automations, is not recorded, and leaves no topic behind")
+    func declarations() {
+        #expect(!AccessTable.automationCommands.contains { $0.hasPrefix("imu/") })
+        #expect(!RecordedEvent.Kind.all.contains { $0.name.hasPrefix("imu") })
+        let topics = Set(TagTopicTable.all(Scene().state.topics.tag(.tag003R)))
+        #expect(topics.isSuperset(of: ["jacquard/tag/003R/imu", "jacquard/tag/003R/imu/sessions"]))
+    }
 }
 
 extension FeatureFile {
