@@ -25,11 +25,38 @@ struct FormerLinks {
 
     func contains(_ address: BluetoothAddress) -> Bool { addresses.contains(address) }
 
-    /// Whether another client of a link may be the earlier run.
-    func mayBeClient(at now: Instant) -> Bool { since.map { now - $0 < Self.grace } ?? true }
+    /// What is done with a link.
+    enum Step: Equatable {
+        /// Nothing yet.
+        case wait
+        /// It becomes a link of this run.
+        case use
+        /// It is left to another client.
+        case leave
+        case end
+    }
 
-    /// Whether links are ended that were not requested.
-    func endsUnwanted(at now: Instant) -> Bool { since.map { now - $0 >= Self.patience } ?? false }
+    /// Returns what is done with a link now.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether the device is to be connected.
+    ///   - isUsed: whether another client uses it.
+    ///   - now: the current time.
+    /// - Returns: the step.
+    func step(isWanted: Bool, isUsed: Bool, at now: Instant) -> Step {
+        if isUsed { return mayBeClient(at: now) ? .wait : .leave }
+        guard !isWanted else { return .use }
+        return since.map { now - $0 >= Self.patience } ?? false ? .end : .wait
+    }
+
+    /// Returns what is done with a link through an adapter that is not in use.
+    func stepElsewhere(isUsed: Bool, at now: Instant) -> Step {
+        guard isUsed else { return .end }
+        return mayBeClient(at: now) ? .wait : .leave
+    }
+
+    /// Whether another client of a link may be the earlier run.
+    private func mayBeClient(at now: Instant) -> Bool { since.map { now - $0 < Self.grace } ?? true }
 
     /// Handles an adapter that can be used. Only the first time counts.
     mutating func begin(at now: Instant) {

@@ -39,19 +39,23 @@ extension Links {
     }
 
     private func use(_ address: BluetoothAddress, _ path: String, _ peripheral: Peripheral?) {
-        if context.connection.tree.hasClient(below: path, besides: sessions.own) {
-            guard !former.mayBeClient(at: .now) else { return }
-            former.remove(address)
-            if let peripheral { refuseUsedLink(peripheral) }
-        } else if let peripheral {
-            former.remove(address)
+        let isUsed = context.connection.tree.hasClient(below: path, besides: sessions.own)
+        let step = former.step(isWanted: peripheral != nil, isUsed: isUsed, at: .now)
+        guard step != .wait else { return }
+        former.remove(address)
+        switch (step, peripheral) {
+        case (.use, let peripheral?):
             context.log.debug("using the link of an earlier run", [(.address, address.description)])
             adopt(peripheral)
-        } else if former.endsUnwanted(at: .now) {
-            former.remove(address)
-            context.log.debug("ending a link of an earlier run", [(.address, address.description)])
-            context.disconnect(path) { _ in }
+        case (.leave, let peripheral?): refuseUsedLink(peripheral)
+        case (.end, _): end(path)
+        default: break
         }
+    }
+
+    private func end(_ path: String) {
+        context.log.debug("ending a link of an earlier run", [(.path, path)])
+        context.disconnect(path) { _ in }
     }
 
     /// Ends a link through another adapter: the configuration has named another one when it was made. A connected device does
@@ -63,12 +67,9 @@ extension Links {
                 && !isOfOtherRadio(device.adapter)
         }
         if let path = link?.key {
-            let isUsed = tree.hasClient(below: path)
-            guard !isUsed || !former.mayBeClient(at: .now) else { return }
-            if !isUsed {
-                context.log.debug("ending a link of an earlier run", [(.path, path)])
-                context.disconnect(path) { _ in }
-            }
+            let step = former.stepElsewhere(isUsed: tree.hasClient(below: path), at: .now)
+            guard step != .wait else { return }
+            if step == .end { end(path) }
         }
         formerLinkEnded(address)
     }

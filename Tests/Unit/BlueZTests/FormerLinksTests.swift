@@ -170,6 +170,13 @@ struct FormerLinksTests {
         }
         try await onLoop {
             let bench = try await CentralBench()
+            try await bench.connect(1)
+            bench.blueZ.faults.refused["Disconnect"] = ("org.bluez.Error.Failed", "Operation failed")
+            await bench.central.stop()
+            #expect(bench.central.remainingLinks == [CentralBench.address(1)], "refused")
+        }
+        try await onLoop {
+            let bench = try await CentralBench()
             try await bench.connect()
             await bench.central.stop()
             #expect(bench.central.remainingLinks == [])
@@ -209,11 +216,24 @@ struct FormerLinkListTests {
     func times() {
         var links = FormerLinks([CentralBench.address(1)])
         let now = Instant(sinceBoot: .seconds(100))
-        #expect(links.mayBeClient(at: now) && !links.endsUnwanted(at: now))
+        let (grace, patience) = (now + FormerLinks.grace, now + FormerLinks.patience)
+        func steps(isWanted: Bool, isUsed: Bool) -> [FormerLinks.Step] {
+            [now, grace - .nanoseconds(1), grace, patience - .nanoseconds(1), patience].map {
+                links.step(isWanted: isWanted, isUsed: isUsed, at: $0)
+            }
+        }
+        let always = [FormerLinks.Step](repeating: .wait, count: 5)
+        #expect(steps(isWanted: false, isUsed: false) == always)
+        #expect(steps(isWanted: true, isUsed: true) == always)
         links.begin(at: now)
-        #expect(links.mayBeClient(at: now) && !links.endsUnwanted(at: now))
         links.begin(at: now + .seconds(60))
-        #expect(!links.mayBeClient(at: now + FormerLinks.grace))
-        #expect(links.endsUnwanted(at: now + FormerLinks.patience))
+        #expect(steps(isWanted: false, isUsed: false) == [.wait, .wait, .wait, .wait, .end])
+        #expect(steps(isWanted: true, isUsed: false) == [.use, .use, .use, .use, .use])
+        for isWanted in [false, true] {
+            #expect(steps(isWanted: isWanted, isUsed: true) == [.wait, .wait, .leave, .leave, .leave])
+        }
+        #expect(links.stepElsewhere(isUsed: false, at: now) == .end)
+        #expect(links.stepElsewhere(isUsed: true, at: now) == .wait)
+        #expect(links.stepElsewhere(isUsed: true, at: grace) == .leave)
     }
 }

@@ -79,6 +79,17 @@ struct NameContestTests {
         #expect(health(scene).contains(#""status":"ok""#))
     }
 
+    @Test("each further take-over prolongs the problem")
+    func goesOn() {
+        let scene = Scene()
+        for _ in 0..<4 {
+            scene.handle(.identifierTaken)
+            scene.wait(.seconds(180))
+        }
+        _ = measure(scene)
+        #expect(health(scene).contains("client_id_in_use"))
+    }
+
     @Test("request/doctor reports it as failed, with what to change")
     func finding() {
         let scene = Scene()

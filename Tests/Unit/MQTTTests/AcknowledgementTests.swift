@@ -20,6 +20,8 @@ struct AcknowledgementTests {
             try await until("the report") { reports == 1 }
             try await until("the acknowledgements") { client.acknowledged.count == 20 }
             #expect(reports == 1)
+            for _ in 1...2 { try await client.subscribe("b") }
+            #expect(reports == 3, "subscriptions and acknowledgements are no publications")
         }
     }
 

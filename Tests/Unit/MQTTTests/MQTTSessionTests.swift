@@ -21,6 +21,17 @@ struct MQTTSessionTests {
         watcher.messages.filter { $0.topic == "bridge/state" }.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 
+    @Test("wakes up for a connection that has ended no more")
+    func timers() async throws {
+        try await withClient { client, _ in
+            let connection = try #require(client.client.connection)
+            #expect(connection.keepAliveTimer.isArmed)
+            client.client.cut()
+            try await client.connected(times: 2)
+            #expect(!connection.keepAliveTimer.isArmed)
+        }
+    }
+
     @Test("leaves its will when the connection is cut, and reconnects")
     func will() async throws {
         try await withClient({ $0.will = Self.will }) { client, broker in

@@ -104,6 +104,21 @@ struct BondTests {
         }
     }
 
+    @Test("is over when the tag is heard without its old bond, and with a new one then")
+    func heardBond() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1, isPaired: true)
+            Self.refuse(at: .linking, address, stage)
+            _ = stage.said()
+            stage.hear(1, isPaired: false)
+            #expect(!stage.said().contains("003R preparing"))
+            stage.hear(1, isPaired: true)
+            #expect(stage.said().contains("003R preparing"))
+        }
+    }
+
     @Test("is removed here before a pairing, also after the user has disconnected the tag", arguments: [false, true])
     func removedBeforePairing(isDisconnected: Bool) async throws {
         try await onLoop {

@@ -95,6 +95,8 @@ struct PairingTests {
             stage.manager.choosesRadio = true
             stage.manager.pair(.desk, within: .seconds(60), radio: "hall", isCheck: true)
             let address = stage.hear(1)
+            stage.central.report(.connected(address))
+            #expect(stage.said().contains("pairing 003R found 01"))
             let refused = BluetoothError(.connectionFailed, name: BluetoothError.bondRefusedName, text: "refused")
             stage.central.report(.disconnected(address, refused))
             let said = stage.said()
