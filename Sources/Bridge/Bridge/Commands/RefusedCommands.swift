@@ -2,46 +2,6 @@ import JSON
 import JacquardProtocol
 import Time
 
-/// A command that a bridge has ended, and that another bridge may still have. An element of `refused` in `G/info`.
-struct RefusedCommand: Hashable, Sendable, Encodable {
-    /// Whether the bridge has published the result; omitted if another bridge publishes it.
-    let answered: Bool?
-    /// The `id` of the command; omitted if it has none.
-    let id: String?
-    /// Whether it reads what another command with the same result topic sets; omitted if not.
-    let reading: Bool?
-    let tag: String
-    /// The result topic.
-    let topic: String
-
-    init(_ requester: Requester, of tag: TagID, isAnswered: Bool = false) {
-        (id, self.tag, topic) = (requester.id, tag.text, requester.resultTopic)
-        reading = requester.isReading ? true : nil
-        answered = isAnswered ? true : nil
-    }
-
-    /// Reads an element; nil for anything else.
-    init?(_ value: JSONValue) {
-        guard let tag = value["tag"]?.string, let topic = value["topic"]?.string else { return nil }
-        (id, self.tag, self.topic) = (value["id"]?.string, tag, topic)
-        answered = value["answered"]?.flag == true ? true : nil
-        reading = value["reading"]?.flag == true ? true : nil
-    }
-
-    /// The key of the stored result; nil without an `id`.
-    var key: StoredResults.Key? {
-        id.map { StoredResults.Key(resultTopic: topic, id: $0, isReading: reading == true) }
-    }
-
-    /// Reads the elements of an array; none from anything else.
-    static func all(in value: JSONValue?) -> [RefusedCommand] {
-        value?.elements?.prefix(RefusedCommands.mostCount).compactMap(RefusedCommand.init) ?? []
-    }
-
-    /// Size in bytes.
-    var size: Int { (id?.utf8.count ?? 0) + tag.utf8.count + topic.utf8.count }
-}
-
 /// The commands that have failed here in the last minute, and that another bridge may still have.
 ///
 /// A bridge whose result is not published here keeps a command until a bridge is connected to its tag, and leaves it to that
@@ -71,5 +31,31 @@ struct RefusedCommands: Sendable {
         guard !commands.isEmpty else { return nil }
         let listed = commands.map(\.command).filter { $0.answered == true || isConnected($0.tag) }
         return listed.isEmpty ? nil : listed
+    }
+}
+
+extension RefusedCommand {
+    init(_ requester: Requester, of tag: TagID, isAnswered: Bool = false) {
+        self.init(
+            answered: isAnswered ? true : nil, id: requester.id, reading: requester.isReading ? true : nil,
+            tag: tag.text, topic: requester.resultTopic)
+    }
+
+    /// Reads an element; nil for anything else.
+    init?(_ value: JSONValue) {
+        guard let tag = value["tag"]?.string, let topic = value["topic"]?.string else { return nil }
+        self.init(
+            answered: value["answered"]?.flag == true ? true : nil, id: value["id"]?.string,
+            reading: value["reading"]?.flag == true ? true : nil, tag: tag, topic: topic)
+    }
+
+    /// The key of the stored result; nil without an `id`.
+    var key: StoredResults.Key? {
+        id.map { StoredResults.Key(resultTopic: topic, id: $0, isReading: reading == true) }
+    }
+
+    /// Reads the elements of an array; none from anything else.
+    static func all(in value: JSONValue?) -> [RefusedCommand] {
+        value?.elements?.prefix(RefusedCommands.mostCount).compactMap(RefusedCommand.init) ?? []
     }
 }
