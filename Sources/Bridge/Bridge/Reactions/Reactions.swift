@@ -36,7 +36,7 @@ struct Reactions: Sendable {
     mutating func setReflexes(_ new: [Reflex]) { reflexes = ReflexTable(new) }
 
     /// Uses the chords of a changed configuration. The gestures until now don't count for them.
-    mutating func setChords(_ new: [Chord], _ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+    mutating func setChords(_ new: [Chord], _ tags: some ReactingTags, at now: Timestamp, _ effects: inout [Effect]) {
         releaseAll(tags, at: now, &effects)
         chords = ChordTable(new)
     }
@@ -49,7 +49,7 @@ extension Reactions {
     ///
     /// - Returns: the chords that the gesture has completed, which the statistics count.
     mutating func made(
-        _ gesture: MadeGesture, by id: TagID, of tags: TagTable, at now: Timestamp, _ effects: inout [Effect]
+        _ gesture: MadeGesture, by id: TagID, of tags: some ReactingTags, at now: Timestamp, _ effects: inout [Effect]
     ) -> [String] {
         guard !chords.isEmpty else {
             occurred([.gesture(gesture)], on: id, tags, at: now, &effects)
@@ -61,18 +61,18 @@ extension Reactions {
     }
 
     /// Publishes held-back gestures that can no longer become part of a chord.
-    mutating func releaseDue(_ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+    mutating func releaseDue(_ tags: some ReactingTags, at now: Timestamp, _ effects: inout [Effect]) {
         guard !chords.isEmpty else { return }
         for held in chords.takeDue(at: now.instant) { occurred(held.events, on: held.tag, tags, at: now, &effects) }
     }
 
     /// Publishes all held-back gestures.
-    mutating func releaseAll(_ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+    mutating func releaseAll(_ tags: some ReactingTags, at now: Timestamp, _ effects: inout [Effect]) {
         for held in chords.removeAll() { occurred(held.events, on: held.tag, tags, at: now, &effects) }
     }
 
     /// Publishes the held-back gestures of a tag that is removed.
-    mutating func release(_ id: TagID, of tags: TagTable, at now: Timestamp, _ effects: inout [Effect]) {
+    mutating func release(_ id: TagID, of tags: some ReactingTags, at now: Timestamp, _ effects: inout [Effect]) {
         occurred(chords.remove(id), on: id, tags, at: now, &effects)
     }
 
@@ -82,10 +82,9 @@ extension Reactions {
     /// Publishes gestures and chords of a tag after the commands of their reflexes. A held-back gesture has the time at which
     /// it was made, and its whole lifetime.
     private mutating func occurred(
-        _ events: [GestureEvent], on id: TagID, _ tags: TagTable, at now: Timestamp, _ effects: inout [Effect]
+        _ events: [GestureEvent], on id: TagID, _ tags: some ReactingTags, at now: Timestamp, _ effects: inout [Effect]
     ) {
-        guard !events.isEmpty, let position = tags.position(of: id) else { return }
-        let (topic, tag) = (tags[position].topics.gesture, tags[position].handle)
+        guard !events.isEmpty, let (tag, topic) = tags.gestureTopic(of: id) else { return }
         for event in events { occurred(.event(event.name), by: id, of: tags, at: now, &effects) }
         for event in events { effects.append(.publish(publication(of: event, by: tag, on: topic, at: now))) }
     }
@@ -123,11 +122,12 @@ extension Reactions {
     ///   - now: the current time.
     ///   - effects: gets the commands.
     mutating func occurred(
-        _ event: ReflexEvent, by source: TagID?, of tags: TagTable, at now: Timestamp, _ effects: inout [Effect]
+        _ event: ReflexEvent, by source: TagID?, of tags: some ReactingTags, at now: Timestamp,
+        _ effects: inout [Effect]
     ) {
         guard !reflexes.isEmpty else { return }
         for reflex in reflexes.due(event, by: source, at: now.instant) {
-            let targets = (reflex.target ?? source).map { [$0] } ?? tags.filter(\.isConnected).map(\.entry.id)
+            let targets = (reflex.target ?? source).map { [$0] } ?? tags.connected
             for target in targets { effects.append(.perform(reflex, on: target)) }
         }
     }
@@ -135,21 +135,38 @@ extension Reactions {
     /// Handles an event of a tag that may have changed its gear or its battery.
     ///
     /// - Parameters:
-    ///   - tag: the tag, which has handled its event.
-    ///   - gearBefore: whether gear was attached before the event; nil if that was unknown.
-    ///   - batteryBefore: the battery level before the event; nil if it was unknown.
+    ///   - id: the tag.
+    ///   - old: what was known before the event.
+    ///   - new: what is known since.
     ///   - tags: the known tags.
     ///   - now: the current time.
     ///   - effects: gets the commands.
-    mutating func reported(
-        by tag: TagMirror, gearBefore: Bool?, batteryBefore: UInt32?, of tags: TagTable, at now: Timestamp,
+    mutating func changed(
+        _ id: TagID, from old: ReflexFacts, to new: ReflexFacts, of tags: some ReactingTags, at now: Timestamp,
         _ effects: inout [Effect]
     ) {
-        if let isAttached = tag.isGearAttached, let gearBefore, isAttached != gearBefore {
-            occurred(.gear(isAttached: isAttached), by: tag.entry.id, of: tags, at: now, &effects)
+        if let isAttached = new.isGearAttached, let before = old.isGearAttached, isAttached != before {
+            occurred(.gear(isAttached: isAttached), by: id, of: tags, at: now, &effects)
         }
-        if let level = tag.batteryLevel, level != batteryBefore {
-            occurred(.battery(level, before: batteryBefore), by: tag.entry.id, of: tags, at: now, &effects)
+        if let level = new.batteryLevel, level != old.batteryLevel {
+            occurred(.battery(level, before: old.batteryLevel), by: id, of: tags, at: now, &effects)
         }
     }
+}
+
+/// The facts of a tag that may trigger reflexes.
+struct ReflexFacts {
+    /// nil until the tag reports it.
+    let isGearAttached: Bool?
+    /// In percent; nil until it is known.
+    let batteryLevel: UInt32?
+}
+
+/// What the reactions ask about the known tags.
+protocol ReactingTags {
+    /// Returns a tag's handle, and where its gestures are published; nil for an unknown tag.
+    func gestureTopic(of id: TagID) -> (tag: TagHandle, topic: String)?
+
+    /// The connected tags, in order.
+    var connected: [TagID] { get }
 }

@@ -14,7 +14,7 @@ extension BridgeState {
             return tags[position].tell(.motion(report), at: now, &effects)
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
-        let (gearBefore, batteryBefore) = (tags[position].isGearAttached, tags[position].batteryLevel)
+        let reflexFacts = tags[position].reflexFacts
         let (problemsBefore, features) = (tags[position].problems, tags.shownFeatures(of: position))
         var facts = Effects()
         tags[position].handle(event, at: now, &facts)
@@ -36,10 +36,8 @@ extension BridgeState {
             effects.append(facts)
             announce(tag: position, &effects)
         case .gear, .battery:
-            react(at: now, &effects) { [tag = tags[position]] in
-                $0.reported(
-                    by: tag, gearBefore: gearBefore, batteryBefore: batteryBefore, of: $1, at: now, &$2)
-            }
+            let (id, new) = (tags[position].entry.id, tags[position].reflexFacts)
+            react(at: now, &effects) { $0.changed(id, from: reflexFacts, to: new, of: $1, at: now, &$2) }
             effects.append(facts)
             if tags.shownFeatures(of: position) != features { announce(tag: position, &effects) }
             completeFacts(of: position, &effects)

@@ -83,6 +83,8 @@ extension TagMirror {
     /// The latest battery level in percent; nil until it is known.
     var batteryLevel: UInt32? { battery.latest.map { UInt32($0.value.level) } }
 
+    var reflexFacts: ReflexFacts { ReflexFacts(isGearAttached: isGearAttached, batteryLevel: batteryLevel) }
+
     /// Whether the tag is connected.
     var isConnected: Bool { link.isConnected }
 

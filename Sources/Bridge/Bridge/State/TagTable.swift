@@ -236,3 +236,11 @@ struct DeadlineQueue: Sendable {
         return low
     }
 }
+
+extension TagTable: ReactingTags {
+    func gestureTopic(of id: TagID) -> (tag: TagHandle, topic: String)? {
+        position(of: id).map { (tags[$0].handle, tags[$0].topics.gesture) }
+    }
+
+    var connected: [TagID] { tags.filter(\.isConnected).map(\.entry.id) }
+}
