@@ -83,10 +83,11 @@ extension TagSettingCommand {
         + [notifyRow, configRow]
 
     /// The row of a feature's command line.
-    private static func row(_ line: TagCommandLine) -> Command<any CommandAction> {
-        let (operand, seconds) = (line.operand, line.seconds)
-        let option = OptionDescription(name: seconds.name, value: "SECONDS", details: [seconds.details])
-        let range = Int(seconds.range.lowerBound)...Int(seconds.range.upperBound)
+    static func row(_ line: TagCommandLine) -> Command<any CommandAction> {
+        let (operand, number) = (line.operand, line.number)
+        let option = OptionDescription(
+            name: number.name, value: number.unit.name.uppercased(), details: [number.details])
+        let range = Int(number.range.lowerBound)...Int(number.range.upperBound)
         return Command(
             name: line.name, summary: line.summary, details: line.details, options: [.config, .json, option, .wait],
             operands: [.required("ID", .tags), .optional(operand.name, .words(operand.words))],
@@ -97,8 +98,8 @@ extension TagSettingCommand {
         ) { arguments throws(CommandLineError) in
             let word = try arguments.optionalOperand(1, operand.name, .choice(of: operand.words)) ?? operand.standard
             var payload: [String: JSONValue] = [operand.key: .string(word)]
-            let time = try arguments.value(of: option, .wholeSeconds(range))
-            payload[seconds.key] = time.map { .integer($0.components.seconds) }
+            let value = try arguments.value(of: option, .integer(range, unit: " \(number.unit.name)"))
+            payload[number.key] = value.map { .integer(Int64($0)) }
             return try action(arguments, line.name, payload: payload)
         }
     }

@@ -12,7 +12,7 @@ SCENE = """const [options, done] = arguments;
   const model = new Model(), main = document.getElementById("main"), sent = [], iso = ago => new Date(Date.now() - ago).toISOString();
   const connection = {
     session: {role: "admin", touch_modes: ["gesture", "continuous", "slide"],
-      controls: [{name: "find", key: "find", words: ["start", "stop"], seconds: {key: "for_s", low: 5, high: 300}}]}, may: () => true, watchTouch() {}, remember() {},
+      controls: [{name: "find", key: "find", words: ["start", "stop"], number: {key: "for_s", low: 5, high: 300, unit: "s", words: ["start"]}}]}, may: () => true, watchTouch() {}, remember() {},
     send: (topic, payload) => { sent.push([topic, payload]); return new Promise(resolve => { scene.answers.set(topic.split("/").at(-1), resolve); }); },
   };
   const scene = window.scene = {model, main, sent, connection, answers: new Map(), minute: 60000};

@@ -154,7 +154,7 @@ def all_commands(run):
         page.type("section[aria-label='Find'] input", seconds)
         page.click("section[aria-label='Find'] button")
         if seconds == "301":
-            page.wait_for("error: enter a duration of 5 to 300 s")
+            page.wait_for("error: enter 5 to 300 s")
     wait_for("the tag blinks", lambda: stage.retained("jacquard/tag/0001/find") == "on")
     page.click("section[aria-label='Find'] button:nth-of-type(2)")
     wait_for("the tag does not blink", lambda: stage.retained("jacquard/tag/0001/find") == "off")

@@ -18,8 +18,8 @@ struct Find: TagFeature {
             name: "find", summary: "let tags blink and vibrate until they are found",
             details: ["The blinking ends with the next gesture of the tag, with stop, or in time."],
             operand: TagCommandLine.Operand(name: "STATE", key: "find", words: ["start", "stop"], standard: "start"),
-            seconds: TagCommandLine.Seconds(
-                name: "--for", key: "for_s", range: FindSet.seconds,
+            number: TagCommandLine.Number(
+                name: "--for", key: "for_s", unit: .seconds, range: FindSet.seconds, words: ["start"],
                 details: "How long the tag blinks, \(FindSet.seconds.lowerBound) to \(FindSet.seconds.upperBound) "
                     + "(default: \(FindSet.standardSeconds))."),
             examples: ["find 003R", "find 003R --for 300", "find 003R stop"]

@@ -14,16 +14,31 @@ public struct TagCommandLine: Sendable {
         public let standard: String
     }
 
-    /// An option with seconds that becomes a key of the payload.
-    public struct Seconds: Sendable {
+    /// An option with a whole number that becomes a key of the payload.
+    public struct Number: Sendable {
         /// The option, such as `--for`.
         public let name: String
         /// The key.
         public let key: String
-        /// The seconds that it may be.
+        /// What it counts.
+        public let unit: Unit
+        /// The numbers that it may be.
         public let range: ClosedRange<UInt32>
+        /// The words of the operand that it belongs to.
+        public let words: [String]
         /// A sentence for the manual.
         public let details: String
+    }
+
+    /// What a number counts.
+    public struct Unit: Sendable {
+        /// In the manual and in error texts, such as `seconds`.
+        public let name: String
+        /// On the page, such as `s`.
+        public let symbol: String
+
+        /// Seconds.
+        public static let seconds = Unit(name: "seconds", symbol: "s")
     }
 
     /// The command, which is also the first level of its topic, such as `find`.
@@ -35,7 +50,7 @@ public struct TagCommandLine: Sendable {
     /// The word after the tags.
     public let operand: Operand
     /// The option.
-    public let seconds: Seconds
+    public let number: Number
     /// Whole command lines without the name of the program.
     public let examples: [String]
     /// Returns what a tag does after a success, such as `blinks for 60 s`. It is given the keys of the payload.

@@ -68,18 +68,17 @@ export function tagPage(root, {model, connection, go}, id) {
     button("Stop", () => playHaptic("stop")));
 
   // The commands of features, of which this page knows what the server says.
-  const commands = connection.session.controls.map(({name, key, words: choices, seconds}) => {
-    const command = `${name}/set`, {low, high} = seconds;
-    const time = make("input", {type: "number", min: String(low), max: String(high), step: "1"});
-    const give = (word, more) => send(command, {[key]: word, ...more}, results[command]);
-    const first = () => {
-      const value = Number(time.value);
-      if (!time.value) return give(choices[0]);
-      if (!(Number.isInteger(value) && value >= low && value <= high)) return results[command].show({ok: false, text: `error: enter a duration of ${low} to ${high} s`});
-      return give(choices[0], {[seconds.key]: value});
+  const commands = connection.session.controls.map(({name, key, words: choices, number}) => {
+    const command = `${name}/set`, {low, high, unit} = number;
+    const entry = make("input", {type: "number", min: String(low), max: String(high), step: "1"});
+    const give = word => {
+      const value = Number(entry.value);
+      if (!entry.value || !number.words.includes(word)) return send(command, {[key]: word}, results[command]);
+      if (!(Number.isInteger(value) && value >= low && value <= high)) return results[command].show({ok: false, text: `error: enter ${low} to ${high} ${unit}`});
+      return send(command, {[key]: word, [number.key]: value}, results[command]);
     };
-    return control(capitalized(name), command, button(capitalized(choices[0]), first),
-      ...choices.slice(1).map(word => button(capitalized(word), () => give(word))), make("label", {}, "For", time, "s"));
+    return control(capitalized(name), command,
+      ...choices.map(word => button(capitalized(word), () => give(word))), make("label", {}, "For", entry, unit));
   });
 
   // A refused mode is not selected: some must be enabled in the configuration.

@@ -3,8 +3,8 @@ import JSON
 
 /// The controls of the page that features of tags have declared: the page itself names no feature.
 enum PageControls {
-    /// The commands of features: `[{"key":"find","name":"find","seconds":{"high":300,"key":"for_s","low":5},"words":["start","stop"]}]`.
-    /// The first word is the one that takes the seconds.
+    /// The commands of features, each with the words of its buttons and those that take a number:
+    /// `[{"key":"find","name":"find","number":{"high":300,"key":"for_s","low":5,"unit":"s","words":["start"]},"words":["start","stop"]}]`.
     static let commands: JSONValue = .array(FeatureTable.commandLines.map(control))
 
     /// The words of all touch modes.
@@ -14,9 +14,10 @@ enum PageControls {
         let words = [line.operand.standard] + line.operand.words.filter { $0 != line.operand.standard }
         return [
             "name": .string(line.name), "key": .string(line.operand.key), "words": .array(words.map(JSONValue.string)),
-            "seconds": [
-                "key": .string(line.seconds.key), "low": .integer(Int64(line.seconds.range.lowerBound)),
-                "high": .integer(Int64(line.seconds.range.upperBound)),
+            "number": [
+                "key": .string(line.number.key), "low": .integer(Int64(line.number.range.lowerBound)),
+                "high": .integer(Int64(line.number.range.upperBound)), "unit": .string(line.number.unit.symbol),
+                "words": .array(line.number.words.map(JSONValue.string)),
             ],
         ]
     }
