@@ -63,8 +63,10 @@ struct DocumentationTests {
         scene.answer()
         scene.send("tag/003R/led/set", #"{"state":"dim"}"#)
         scene.send("bridge/attic/request/reboot", "")
-        scene.send("tag/003R/find/set", "start")
-        scene.answer()
+        for line in FeatureTable.commandLines {
+            scene.send("tag/003R/\(line.name)/set", line.operand.standard)
+            scene.answer()
+        }
         let stranger = TagAdvertisement(
             address: "F0:00:00:00:00:03", serial: "0001", name: "Jacquard-0001", rssi: -70)
         scene.powerOn()
@@ -254,8 +256,10 @@ struct DocumentationTests {
     @Test("shows every topic")
     func topics() throws {
         let shown = Set(examples(in: "text").map { $0.prefix { $0 != " " } })
-        for topic in Set(try life().publications.map(\.topic))
-        where !["/response/scan", "/response/log", "/response/gatt", "/find/result"].contains(where: topic.hasSuffix) {
+        let others =
+            ["/response/scan", "/response/log", "/response/gatt"]
+            + FeatureTable.commandLines.map { "/\($0.name)/result" }
+        for topic in Set(try life().publications.map(\.topic)) where !others.contains(where: topic.hasSuffix) {
             #expect(shown.contains(topic[...]), "\(topic)")
         }
     }

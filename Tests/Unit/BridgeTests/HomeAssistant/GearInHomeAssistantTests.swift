@@ -1,17 +1,18 @@
-import HomeAssistant
 import JSON
 import JacquardProtocol
 import Testing
 
 @testable import Bridge
+@testable import HomeAssistant
 
 @Suite("Gear in Home Assistant")
 struct GearInHomeAssistantTests {
-    private static let keys: Set<String> = [
+    private static let keys = Set([
         "attached", "gear", "touch_mode", "haptic_short", "haptic_long", "haptic_stop", "haptic_sine_increase",
         "haptic_sine_decrease", "haptic_linear_increase", "haptic_linear_decrease", "haptic_parabolic_increase",
         "haptic_parabolic_decrease",
-    ]
+    ])
+    .union(Features.entities(BridgeOptions()).filter { $0.need == .gear }.map(\.entity.key))
 
     private func bare(_ form: HomeAssistantConfiguration.Form = .device) -> Scene {
         let scene = Scene.announced(form, bare: [.tag003R])
