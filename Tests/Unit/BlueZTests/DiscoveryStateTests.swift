@@ -22,6 +22,16 @@ struct DiscoveryStateTests {
         #expect(discovery.step(isPaused: false) == .stop)
     }
 
+    @Test("starts again after a loss, although a restart was requested before")
+    func lost() {
+        var discovery = Discovery()
+        discovery.requested = service
+        discovery.started(service)
+        discovery.restart()
+        discovery.reset()
+        #expect(discovery.step(isPaused: false) == .start(service))
+    }
+
     @Test("detects that it has ended, also when the adapter reports its start late", arguments: [true, false])
     func silentEnd(isLate: Bool) {
         var discovery = Discovery()

@@ -25,6 +25,19 @@ struct AcknowledgementTests {
         }
     }
 
+    @Test("is acknowledged, too, if it was published while another message is handled")
+    func publishedByHandler() async throws {
+        try await withClient { client, _ in
+            try await client.subscribe("a")
+            client.react = { event in
+                guard case .message(let message) = event, message.topic == "a" else { return }
+                try? client.client.publish(MQTTMessage(topic: "b", payload: [], qos: .atMostOnce), ticket: 2)
+            }
+            try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: .atLeastOnce), ticket: 1)
+            try await until("both acknowledgements") { Set(client.acknowledged).isSuperset(of: [1, 2]) }
+        }
+    }
+
     @Test("is reported as written on every connection of a client")
     func writtenAgain() async throws {
         try await withClient { client, _ in

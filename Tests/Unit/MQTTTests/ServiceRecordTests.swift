@@ -51,6 +51,17 @@ struct ServiceRecordTests {
             ])
     }
 
+    @Test("reads a pointer behind the first 255 bytes")
+    func farPointer() {
+        let text = Self.record(16, [UInt8](repeating: 0, count: 300))
+        let node = Self.srv(0, 1, 1883, Self.encoded("a.example.org"))
+        // Behind the header and the question, the other record, and the numbers of its own.
+        let place = Self.answer([]).count + text.count + node.count - Self.encoded("a.example.org").count
+        let pointer = [0xC0 | UInt8(place >> 8), UInt8(place & 0xFF)]
+        let records = ServiceRecord.records(in: Self.answer([text, node, Self.srv(0, 1, 8883, pointer)]))
+        #expect(records?.map(\.address.description) == ["a.example.org:1883", "a.example.org:8883"])
+    }
+
     @Test("uses at most 16 records")
     func limit() {
         let record = Self.srv(0, 0, 1, Self.encoded("a"))
@@ -109,6 +120,17 @@ struct ServiceRecordTests {
         }
         #expect((850...950).contains(counts["a"] ?? 0), "\(counts)")
         #expect((50...150).contains(counts["b"] ?? 0), "\(counts)")
+    }
+
+    @Test("gives a node without weight a tenth of the share of one with the weight 1")
+    func weightless() {
+        let records = [0, 1].map {
+            ServiceRecord(priority: 0, weight: $0, address: MQTTAddress(host: "weight-\($0)", port: 1883))
+        }
+        let count = (0..<2000).count {
+            ServiceRecord.ordered(records, .spread(key: "attic-\($0)"))[0].host == "weight-0"
+        }
+        #expect((140...230).contains(count), "\(count)")
     }
 
     @Test("the name has the service of an encrypted broker, or of one that is not")

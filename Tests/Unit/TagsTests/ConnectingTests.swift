@@ -70,6 +70,20 @@ struct ConnectingTests {
         }
     }
 
+    @Test("reports the cause of a loss that is found out later")
+    func correctedLoss() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.unlink(address)
+            _ = stage.said()
+            stage.manager.correctLoss(at: address, BluetoothError(.inUse, text: "another program"))
+            #expect(stage.said() == ["003R preparing: inUse"])
+            stage.manager.correctLoss(at: .number(9), BluetoothError(.inUse, text: "another program"))
+            #expect(stage.said().isEmpty)
+        }
+    }
+
     @Test("ends on request without an error, after the link is down")
     func disconnects() async throws {
         try await onLoop {
@@ -195,6 +209,23 @@ struct ConnectingTests {
     func names(stack: BluetoothError.Code, name: TagConnectionError.Code) async throws {
         let error = TagConnectionError(BluetoothError(stack, name: "org.bluez.Error.Failed", text: "refused"))
         #expect(error == TagConnectionError(name, "refused", stackName: "org.bluez.Error.Failed"))
+    }
+
+    @Test("writes raw data to the characteristic of raw data")
+    func raw() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            var writes: [CentralRequest] = []
+            stage.central.onRequest = { if case .write = $0 { writes.append($0) } }
+            stage.manager.enqueue(.sendRaw([1, 2, 3]), on: .desk, token: 1)
+            guard case .write(let value, to: let uuid, of: address, .withoutResponse)? = writes.first else {
+                Issue.record("nothing was written: \(writes)")
+                return
+            }
+            #expect(uuid == JacquardGATT.uuid(.rawData))
+            #expect(value.suffix(3) == [1, 2, 3])
+        }
     }
 
     @Test("splits a request into writes that fit the MTU of the link", arguments: [(23, [20, 17]), (64, [36])])

@@ -60,6 +60,8 @@ struct PairingAttemptTests {
                 [Self.link, .connection(.connected), .bonded(isConnected: true), .bonded(isConnected: true)])
                 == ["found", "-", "bonded, paired", ""])
         #expect(steps(PairingAttempt(), [.connection(.disconnected)]) == ["failed: the pairing was cancelled"])
+        var unfound = PairingAttempt()
+        #expect(word(unfound.changed(TagConnection(state: .connecting(step: 0), attempt: 1), at: nil)) == "-")
     }
 
     @Test("another radio is tried at once, and again with a pause")
