@@ -270,6 +270,9 @@ extension JSONParser {
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
             guard digits() else { return nil }
         }
+        if position == wholeEnd, let integer = smallInteger(from: first) {
+            return .integer(first == start ? integer : -integer)
+        }
         let spelled = String(decoding: UnsafeBufferPointer(rebasing: text[start..<position]), as: UTF8.self)
         if position == wholeEnd {
             if let integer = Int64(spelled) { return .integer(integer) }
@@ -279,6 +282,12 @@ extension JSONParser {
         guard number.isFinite else { return readsHugeNumbers ? .number(number) : nil }
         if let integer = Int64(exactly: number) { return .integer(integer) }
         return UInt64(exactly: number).map(JSONValue.unsigned) ?? .number(number)
+    }
+
+    /// The digits up to here as an integer; nil for so many that it may be too large.
+    private func smallInteger(from first: Int) -> Int64? {
+        guard position - first <= 18 else { return nil }
+        return text[first..<position].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
 
     /// One digit at least.

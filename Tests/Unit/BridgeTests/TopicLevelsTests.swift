@@ -30,7 +30,7 @@ struct TopicLevelsTests {
         let levels = try #require(TopicLevels("j/tag/a/led/set", below: "j"))
         #expect(levels.has("tag", at: 0) && levels.has("set", at: 3))
         #expect(!levels.has("tags", at: 0) && !levels.has("ta", at: 0) && !levels.has("get", at: 3))
-        #expect(levels.text(from: 2) == "led/set")
-        #expect(levels.topic(through: 2) == "j/tag/a/led")
+        #expect(levels.copy(2..<4) == "led/set" && levels.copy(1..<2) == "a")
+        #expect(levels.topic(through: 2, and: "/result") == "j/tag/a/led/result")
     }
 }

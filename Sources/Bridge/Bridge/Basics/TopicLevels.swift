@@ -30,11 +30,29 @@ struct TopicLevels {
     /// The text of a level.
     subscript(level: Int) -> Substring { topic[place(starts[level])..<place(starts[level + 1] - 1)] }
 
-    /// The text from a level to the end, with the slashes.
-    func text(from level: Int) -> Substring { topic[place(starts[level])...] }
+    /// Returns levels as a text of their own, with the slashes between them: a substring would have to be copied.
+    func copy(_ levels: Range<Int>) -> String { copy(bytes: starts[levels.lowerBound]..<end(of: levels)) }
 
-    /// The topic up to a level, which is its last.
-    func topic(through level: Int) -> Substring { topic[..<place(starts[level + 1] - 1)] }
+    /// Returns the topic up to a level, with another one behind.
+    ///
+    /// - Parameters:
+    ///   - level: the level.
+    ///   - word: the other level, with the slash before it.
+    /// - Returns: a topic.
+    func topic(through level: Int, and word: StaticString) -> String {
+        copy(bytes: 0..<end(of: level..<level + 1), and: word)
+    }
+
+    private func end(of levels: Range<Int>) -> Int { starts[levels.upperBound] - 1 }
+
+    private func copy(bytes range: Range<Int>, and word: StaticString = "") -> String {
+        let count = range.count + word.utf8CodeUnitCount
+        return String(unsafeUninitializedCapacity: count) { buffer in
+            topic.utf8Span.span.withUnsafeBufferPointer { _ = buffer.update(fromContentsOf: $0[range]) }
+            word.withUTF8Buffer { _ = buffer[range.count...].update(fromContentsOf: $0) }
+            return count
+        }
+    }
 
     /// Returns whether a level is a word.
     func has(_ word: StaticString, at level: Int) -> Bool {

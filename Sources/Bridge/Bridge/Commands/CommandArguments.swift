@@ -9,9 +9,12 @@ struct CommandArguments: Sendable {
     private let members: [JSONMember]
     /// The way to the first key that comes twice in one object; empty if there is none.
     private let repeatedKey: [JSONPlace]
+    /// The lengths of the keys, as bits: most keys that are asked for are absent, and no other has their length.
+    private let lengths: UInt64
 
     init(_ members: [JSONMember], repeatedKey: [JSONPlace] = []) {
         (self.members, self.repeatedKey) = (members, repeatedKey)
+        lengths = members.indices.reduce(0) { $0 | members[$1].key.lengthBit }
     }
 
     init(_ values: [String: JSONValue]) {
@@ -25,7 +28,7 @@ struct CommandArguments: Sendable {
             throw CommandFailure(
                 .invalidJSON, "The key \(repeatedKey.path.quoted) comes twice", hint: "Give each key once")
         }
-        for index in members.indices {
+        for index in members.indices where members[index].value.isFractionOrNested {
             guard let way = members[index].value.wayToHugeNumber else { continue }
             let path = ([.key(members[index].key)] + way).path
             throw CommandFailure(.invalidJSON, "\(path.quoted) is a number that is too large")
@@ -84,6 +87,7 @@ struct CommandArguments: Sendable {
 
     /// The value of a key; nil if it is absent.
     subscript(key: String) -> JSONValue? {
+        guard lengths & key.lengthBit != 0 else { return nil }
         for index in members.indices where members[index].key.isWord(key) {
             if case .null = members[index].value { return nil }
             return members[index].value
@@ -110,7 +114,7 @@ struct CommandArguments: Sendable {
                 Self.addHint(for: member.key, at: "", besides: CommandEnvelope.keys + known, to: &hints)
             }
         }
-        for index in members.indices {
+        for index in members.indices where members[index].value.isFractionOrNested {
             guard let parts = Self.parts(of: members[index].key, in: known) else { continue }
             Self.addUnknownKeys(of: members[index].value, at: members[index].key, besides: parts, to: &hints)
         }
@@ -301,6 +305,14 @@ extension Array {
 }
 
 extension JSONValue {
+    /// Whether it is anything but a word, a flag or an integer, which most values are.
+    fileprivate var isFractionOrNested: Bool {
+        switch self {
+        case .number, .array, .object: true
+        case .null, .bool, .integer, .unsigned, .string: false
+        }
+    }
+
     /// The way to the first number that is infinite; nil if there is none.
     fileprivate var wayToHugeNumber: [JSONPlace]? {
         switch self {
@@ -360,6 +372,9 @@ extension JSONValue {
 extension String {
     /// Whether it is another word of a list. The counts of most words differ, and take less to compare than their bytes.
     func isWord(_ other: String) -> Bool { utf8.count == other.utf8.count && self == other }
+
+    /// The length, as one bit of many.
+    fileprivate var lengthBit: UInt64 { 1 &<< UInt64(truncatingIfNeeded: utf8.count) }
 
     /// The text in quotation marks, cut after 40 characters so that an error text has a bounded size.
     var quoted: String {

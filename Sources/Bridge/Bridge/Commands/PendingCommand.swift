@@ -93,7 +93,7 @@ struct Requester: Equatable, Sendable {
     /// The bridges that have not received this message: they have started since, had no session, or did not know the tag.
     private(set) var unaware: Set<ExactText> = []
     /// The keys that the command does not have, each with a hint. The final result names them.
-    var ignoredKeys: [String: String] = [:]
+    private let ignoredKeys: [String: String]
 
     /// Maximum size of correlation data in bytes.
     static let maxCorrelationData = 4_096
@@ -102,7 +102,8 @@ struct Requester: Equatable, Sendable {
 
     init(
         _ address: CommandAddress, _ message: MQTTMessage, _ responseTopic: ResponseTopic?, id: String?,
-        isReading: Bool, isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0, at now: Timestamp
+        isReading: Bool, isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0,
+        ignoredKeys: [String: String] = [:], at now: Timestamp
     ) {
         resultTopic = address.resultTopic
         self.responseTopic = responseTopic
@@ -114,6 +115,7 @@ struct Requester: Equatable, Sendable {
         self.member = member
         isReflex = false
         self.trace = trace
+        self.ignoredKeys = ignoredKeys
         acceptedAt = now.instant + Self.patience
     }
 
@@ -128,6 +130,7 @@ struct Requester: Equatable, Sendable {
         isIDOwn = false
         isReflex = true
         trace = 0
+        ignoredKeys = [:]
         acceptedAt = nil
     }
 

@@ -338,6 +338,14 @@ extension PendingCommands {
         index(of: token).map { pending[$0] }
     }
 
+    /// Returns the request of a command to a tag, and whether a reflex has given it; nil for any other command. Returning the command
+    /// would copy it.
+    func tagRequest(_ token: UInt64) -> (request: any TagRequest, isReflex: Bool)? {
+        guard let index = index(of: token), case .tag(_, let request) = pending[index].work else { return nil }
+        let requesters = pending[index].requesters
+        return (request, !requesters.isEmpty && requesters[0].isReflex)
+    }
+
     /// Returns the tag of a command; nil for an unknown command and a request to the bridge.
     func tag(of token: UInt64) -> TagID? {
         index(of: token).flatMap { pending[$0].tag }

@@ -144,13 +144,14 @@ extension BridgeState {
             intake.received(retained: message)
         }
         let trace = pendingCommands.traces.begin(address, id: id, at: now.instant)
-        var requester = Requester(
-            address, message, responseTopic, id: id, isReading: TagRequestTable.isSharedReading(address.name),
-            isIDOwn: isIDOwn, member: member, trace: trace, at: now)
         let receiver = Result { () throws(CommandFailure) in try CommandReceiver(address) }
+        var ignoredKeys: [String: String] = [:]
         if case .success(.object(let arguments)) = payload, case .success(let receiver) = receiver {
-            requester.ignoredKeys = arguments.unknownKeys(besides: receiver.keys)
+            ignoredKeys = arguments.unknownKeys(besides: receiver.keys)
         }
+        let requester = Requester(
+            address, message, responseTopic, id: id, isReading: TagRequestTable.isSharedReading(address.name),
+            isIDOwn: isIDOwn, member: member, trace: trace, ignoredKeys: ignoredKeys, at: now)
         var results = Effects()
         if let refusal {
             pendingCommands.refuse(requester, refusal, at: now, &results)

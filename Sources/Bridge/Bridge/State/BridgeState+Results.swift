@@ -7,12 +7,10 @@ extension BridgeState {
     mutating func sendWaiting(of position: Int, at now: Timestamp, _ effects: inout Effects) {
         guard let goal = tags[position].link.reachedGoal else { return }
         for token in pendingCommands.waiting(for: tags[position].entry.id, goal) {
-            guard let pending = pendingCommands.command(token), case .tag(_, let request) = pending.work else {
-                continue
-            }
+            guard let (request, isReflex) = pendingCommands.tagRequest(token) else { continue }
             if let command = request.command {
                 pendingCommands.sent(token, at: now)
-                effects.add(.perform(command, on: tags[position].handle, token: token, isFirst: pending.isReflex))
+                effects.add(.perform(command, on: tags[position].handle, token: token, isFirst: isReflex))
             } else {
                 if goal == .connected { pendingCommands.publishResult(of: token) }
                 succeeded(token, .done, of: position, at: now, &effects)
@@ -42,7 +40,7 @@ extension BridgeState {
         case .failure(.notConnected):
             if let command = pendingCommands.command(token) { waitAgain(command, at: now, &effects) }
         case .failure(let error):
-            guard case .tag(_, let request) = pendingCommands.command(token)?.work else { return }
+            guard let (request, _) = pendingCommands.tagRequest(token) else { return }
             fail(token, request.failure(error, of: tags[position], at: now), at: now, &effects)
         }
     }

@@ -76,7 +76,14 @@ struct TagTable: RandomAccessCollection, Sendable {
     }
 
     /// Returns the index of a tag; nil for an unknown id.
-    func position(of id: TagID) -> Int? { positions[id] }
+    func position(of id: TagID) -> Int? {
+        guard tags.count <= Self.fewTags else { return positions[id] }
+        for position in tags.indices where tags[position].entry.id == id { return position }
+        return nil
+    }
+
+    /// Comparing the ids of so many tags takes less than hashing one.
+    private static let fewTags = 6
 
     /// Returns a handle for a tag that is added, now or later.
     mutating func newHandle() -> TagHandle {

@@ -129,7 +129,7 @@ public struct BridgeTopics: Equatable, Sendable {
         return switch levels.count {
         case 4...5 where levels.has("tag", at: 0) && levels.isCommand: .command(CommandAddress(ofTag: levels))
         case 4...5 where levels.has("group", at: 0) && levels.isCommand:
-            .groupCommand(group: ExactText(levels[1]), name: String(levels.text(from: 2)))
+            .groupCommand(group: ExactText(levels[1]), name: levels.copy(2..<levels.count))
         case 4 where levels.has("bridge", at: 0) && levels.has("request", at: 2) && topic.isTopic(below: bridge):
             .command(CommandAddress(request: levels[3], resultTopic: response(String(levels[3]))))
         case 3 where levels.has("tag", at: 0) && levels.has("info", at: 2): .tagInfo(levels[1])
@@ -181,9 +181,9 @@ struct CommandAddress: Hashable, Sendable {
 
     /// - Parameter levels: `tag`, the tag's id, and those of the command.
     init(ofTag levels: TopicLevels) {
-        tag = String(levels[1])
-        name = String(levels.text(from: 2))
-        resultTopic = String(levels.topic(through: levels.count - 2)) + "/result"
+        tag = levels.copy(1..<2)
+        name = levels.copy(2..<levels.count)
+        resultTopic = levels.topic(through: levels.count - 2, and: "/result")
     }
 
     init(request: Substring, resultTopic: String) {
