@@ -178,7 +178,7 @@ ERRORS = [
         "guard tags[position].isConnected || timeToLive > .zero && !PLANTED else"),
     Planted(
         "an unknown command is taken for a reading of the battery", BRIDGE + "Registry/TagRequestTable.swift",
-        "        // A key path here crashes", "        if PLANTED { return BatteryGet.self }\n        // A key path here crashes"),
+        "        let names = names.joined", "        if PLANTED { return BatteryGet.self }\n        let names = names.joined"),
 ]
 
 

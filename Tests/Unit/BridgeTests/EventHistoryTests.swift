@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import JacquardProtocol
 import Testing
@@ -76,6 +77,16 @@ struct EventHistoryTests {
 
                 """)
         #expect(history.lost == 0)
+    }
+
+    @Test("records what the article \"Replay\" says", arguments: RecordedEvent.Kind.all.map(\.name))
+    func article(name: String) throws {
+        let path = "../../../Sources/Programs/Daemon/Documentation.docc/Replay.md"
+        let text = try String(contentsOf: URL(filePath: path, relativeTo: URL(filePath: #filePath)), encoding: .utf8)
+        let recorded = text.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }
+            .compactMap { $0.components(separatedBy: " | ").first }.joined()
+        guard name != "reflex/result" else { return #expect(recorded.contains("reflexes")) }
+        #expect(recorded.contains("`\(name.replacing("/result", with: ""))`"), "\(name)")
     }
 
     @Test("records every topic of a tag, or leaves it out for a reason")

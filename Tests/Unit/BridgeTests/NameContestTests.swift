@@ -65,6 +65,8 @@ struct NameContestTests {
         let last = measure(scene)
         #expect(!last.contains { $0.hasPrefix(Self.info) })
         #expect(health(scene).contains(#""status":"ok""#))
+        for _ in 1...2 { scene.handle(.identifierTaken) }
+        #expect(health(scene).contains("Another client connects"), "the bridge is forgotten")
     }
 
     @Test("a session that was taken over twice is a problem without another bridge")

@@ -40,6 +40,25 @@ struct UnconfirmedFactsTests {
         #expect(scene.performed.count == 1)
     }
 
+    @Test(
+        "is set again: a pattern that is playing already plays on, unless it was to be toggled",
+        arguments: [true, false])
+    func repeated(isToggled: Bool) throws {
+        let scene = Scene.connected()
+        let play = isToggled ? "toggle" : "play"
+        for isAnswered in [true, false] {
+            scene.send("tag/003R/led/set", #"{"color":"red","duration_ms":60000,"play":"\#(play)"}"#)
+            if isAnswered { scene.answer() } else { scene.fail(.timeout) }
+        }
+        scene.performed = []
+        scene.wait(.seconds(1))
+        guard case .playLEDPattern(let pattern, on: .tag)? = scene.performed.first else {
+            Issue.record("\(scene.performed)")
+            return
+        }
+        #expect(pattern.haltsAll == isToggled)
+    }
+
     @Test("is not known by a refusal: it is set again until the tag responds")
     func refused() {
         let scene = Self.lit()

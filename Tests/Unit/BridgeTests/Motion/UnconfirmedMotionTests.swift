@@ -49,6 +49,12 @@ struct UnconfirmedMotionTests {
         #expect(scene.performed.suffix(2) == [.motion(.status), .motion(.sessions)])
         scene.answer(.motionSessions([], isComplete: true))
         #expect(Self.text(scene, "imu/sessions") == "[]")
+        // They are known now, although another response is lost.
+        scene.answer(.motionStatus(MotionModuleStatus(module: .active, status: .idle)))
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-2"}"#)
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        #expect(scene.performed.last == .motion(.status))
     }
 
     @Test("is no session: the tag refuses to erase it, and the result says so as that of a download")
