@@ -44,6 +44,19 @@ struct AddressRoundTests {
         #expect(round.failed(MQTTError(code, ""), isOverdue: false) == (goesOn ? .address("b") : nil))
     }
 
+    @Test("tries one in its order again that refuses at once")
+    func refusesAtOnce() {
+        var round = AddressRound()
+        _ = round.begin()
+        round.found(["a", "b"])
+        _ = round.failed(overdue, isOverdue: true)
+        #expect(round.begin() == .lookup(last: ["a"]))
+        round.found(["b", "a"])
+        _ = round.failed(refused, isOverdue: false)
+        _ = round.failed(refused, isOverdue: false)
+        #expect(round.begin() == .lookup(last: []))
+    }
+
     @Test("tries those last that did not answer in time, until they do")
     func slow() {
         var round = AddressRound()
