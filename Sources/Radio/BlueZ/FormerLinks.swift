@@ -33,6 +33,7 @@ struct FormerLinks {
         case use
         /// It is left to another client.
         case leave
+        /// It is ended.
         case end
     }
 
@@ -44,19 +45,16 @@ struct FormerLinks {
     ///   - now: the current time.
     /// - Returns: the step.
     func step(isWanted: Bool, isUsed: Bool, at now: Instant) -> Step {
-        if isUsed { return mayBeClient(at: now) ? .wait : .leave }
-        guard !isWanted else { return .use }
-        return since.map { now - $0 >= Self.patience } ?? false ? .end : .wait
+        let isOver = { [since] (time: Duration) in since.map { now - $0 >= time } ?? false }
+        if isUsed { return isOver(Self.grace) ? .leave : .wait }
+        if isWanted { return .use }
+        return isOver(Self.patience) ? .end : .wait
     }
 
     /// Returns what is done with a link through an adapter that is not in use.
     func stepElsewhere(isUsed: Bool, at now: Instant) -> Step {
-        guard isUsed else { return .end }
-        return mayBeClient(at: now) ? .wait : .leave
+        isUsed ? step(isWanted: false, isUsed: true, at: now) : .end
     }
-
-    /// Whether another client of a link may be the earlier run.
-    private func mayBeClient(at now: Instant) -> Bool { since.map { now - $0 < Self.grace } ?? true }
 
     /// Handles an adapter that can be used. Only the first time counts.
     mutating func begin(at now: Instant) {

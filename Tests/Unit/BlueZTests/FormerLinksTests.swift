@@ -222,9 +222,9 @@ struct FormerLinkListTests {
                 links.step(isWanted: isWanted, isUsed: isUsed, at: $0)
             }
         }
-        let always = [FormerLinks.Step](repeating: .wait, count: 5)
-        #expect(steps(isWanted: false, isUsed: false) == always)
-        #expect(steps(isWanted: true, isUsed: true) == always)
+        let waiting = [FormerLinks.Step](repeating: .wait, count: 5)
+        #expect(steps(isWanted: false, isUsed: false) == waiting)
+        #expect(steps(isWanted: true, isUsed: true) == waiting)
         links.begin(at: now)
         links.begin(at: now + .seconds(60))
         #expect(steps(isWanted: false, isUsed: false) == [.wait, .wait, .wait, .wait, .end])

@@ -66,14 +66,17 @@ struct PairingTests {
             var options = BlueZOptions.quick
             options.answersConnectWhenResolved = true
             let bench = try await CentralBench(options)
+            var callsAtRequest: [String] = []
             bench.onEvent = { [unowned bench] event in
                 guard case .connected(let address) = event else { return }
                 #expect(bench.central.links.attempt != nil)
                 bench.central.perform(.pair(address))
+                callsAtRequest = bench.calls
                 #expect(bench.central.links[address]?.wantsPairing == true)
             }
             try await bench.connect()
             try await bench.wait("paired 1")
+            #expect(!callsAtRequest.contains("Pair 1"))
             #expect(bench.central.links[CentralBench.address(1)]?.wantsPairing == false)
         }
     }

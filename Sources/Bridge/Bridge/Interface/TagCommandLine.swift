@@ -20,7 +20,7 @@ public struct TagCommandLine: Sendable {
         public let name: String
         /// The key.
         public let key: String
-        /// What it counts.
+        /// Its unit.
         public let unit: Unit
         /// The numbers that it may be.
         public let range: ClosedRange<UInt32>
@@ -30,7 +30,7 @@ public struct TagCommandLine: Sendable {
         public let details: String
     }
 
-    /// What a number counts.
+    /// The unit of a number.
     public struct Unit: Sendable {
         /// In the manual and in error texts, such as `seconds`.
         public let name: String

@@ -162,7 +162,7 @@ struct ReflexFacts {
     let batteryLevel: UInt32?
 }
 
-/// What the reactions ask about the known tags.
+/// The known tags, as far as the reactions ask about them.
 protocol ReactingTags {
     /// Returns a tag's handle, and where its gestures are published; nil for an unknown tag.
     func gestureTopic(of id: TagID) -> (tag: TagHandle, topic: String)?
