@@ -8,7 +8,7 @@ import time
 
 from ports import take_port
 from programs import wait_for
-from stage import Client, Stream, all_online, require
+from stage import ELSEWHERE, Client, Stream, all_online, require
 from truth import other_tab, tab
 
 CARD = "return [...document.querySelectorAll('.card')].find(card => card.innerText.includes('gone1'))?.innerText.replace(/\\s+/g, ' ') ?? ''"
@@ -35,7 +35,7 @@ def forgotten_tag(run):
     facts = {"battery": {"level": 77}, "connection": {"state": "connected"}, "availability": "online", "rssi": "-50"}
     run.login()
     run.show("tags")
-    publish(stage, "gone1", info={"name": "gone1", "bridge": "attic", "serial": "gone1"}, **facts)
+    publish(stage, "gone1", info={"name": "gone1", "bridge": ELSEWHERE, "serial": "gone1"}, **facts)
     stage.publish("jacquard/tag/gone1/gesture", json.dumps({"event_type": "cover", "boot": "b", "seq": 1}))
     page.wait_for_script(CARD + ".includes('cover')", "the gesture")
     run.show("tag/gone1")
@@ -51,7 +51,7 @@ def forgotten_tag(run):
         stream.read_until(b'"payload":"","retained":true,"topic":"jacquard/tag/gone1/info"')
         stream.close()
         page.wait_for_script(CARD + " === ''", "the end of the tag")
-        publish(stage, "gone1", info={"name": "gone1", "bridge": "attic"}, availability="online")
+        publish(stage, "gone1", info={"name": "gone1", "bridge": ELSEWHERE}, availability="online")
         page.wait_for_script(CARD + ".includes('no gesture yet')", "the tag without a gesture")
         require("77" not in page.run(CARD), "a battery: %s" % page.run(CARD))
         tab(page, first)
@@ -182,7 +182,7 @@ def bridge_clock(run):
     run.show("tags")
     names = ("info", "availability", "battery", "connection", "gesture")
     try:
-        publish(stage, "gone1", info={"name": "gone1", "bridge": "attic"}, availability="offline",
+        publish(stage, "gone1", info={"name": "gone1", "bridge": ELSEWHERE}, availability="offline",
                 battery={"level": 50, "time": iso(3600)}, connection={"state": "disconnected", "since": iso(3600)})
         page.wait_for_script(CARD + ".includes('50 % at an unknown time')", "a battery of an unknown time")
         shown = page.run(CARD)

@@ -7,7 +7,7 @@ import time
 
 from browser import ENTER
 from programs import wait_for
-from stage import require
+from stage import ELSEWHERE, require
 from using import led_lines
 
 # A list of visible texts of a card, in order.
@@ -66,7 +66,7 @@ def cards(run):
 
     def add(number):
         topics.append("jacquard/tag/extra%d/info" % number)
-        stage.publish(topics[-1], json.dumps({"name": "Extra %d" % number, "bridge": "attic"}), retain=True)
+        stage.publish(topics[-1], json.dumps({"name": "Extra %d" % number, "bridge": ELSEWHERE}), retain=True)
 
     count = "return [document.querySelectorAll('.card').length, document.querySelectorAll('#tags tbody tr').length]"
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from stage import all_online, require
+from stage import ELSEWHERE, all_online, require
 
 # Texts that are in no landmark and in no live region, and headers of tables without a text.
 OUTSIDE = """const texts = [];
@@ -65,10 +65,13 @@ def spacing(run):
     run.login()
     run.show("tags")
     topics = ["jacquard/tag/%s/info" % tag for tag in ["wide", *("wide%d" % number for number in range(9))]]
+    state = "jacquard/bridge/%s/state" % ELSEWHERE
     try:
+        # The fleet shows a tag below its bridge.
+        stage.publish(state, "online", retain=True)
         for topics_now in (topics[:1], topics):
             for topic in topics_now:
-                stage.publish(topic, json.dumps({"name": NAME, "bridge": "attic"}), retain=True)
+                stage.publish(topic, json.dumps({"name": NAME, "bridge": ELSEWHERE}), retain=True)
             selector = ".card" if len(topics_now) == 1 else "#tags tbody tr"
             page.wait_for_script("return document.querySelectorAll('%s').length > %d" % (selector, len(topics_now)), "the tags")
             for address in ("tags", "tag/wide", "pair", "fleet"):
@@ -88,7 +91,7 @@ def spacing(run):
     finally:
         page.run("document.adoptedStyleSheets = []")
         page.width(1280)
-        for topic in topics:
+        for topic in [*topics, state]:
             stage.publish(topic, "", retain=True)
     page.wait_for_script("return !document.body.innerText.includes('wide')", "the end of the tags")
 

@@ -19,6 +19,10 @@ sys.path.insert(0, str(PROJECT / "Tests" / "Support"))
 from ports import take_port  # noqa: E402
 from programs import Bridge, Mosquitto, Program, Simulator, wait_for  # noqa: E402
 
+# The bridge of tags that only a test publishes. "attic" clears those of its own that it does not know, a second after each
+# connection to the broker.
+ELSEWHERE = "elsewhere"
+
 
 class Failure(Exception):
     """A test that has failed."""

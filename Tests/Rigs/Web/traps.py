@@ -10,7 +10,7 @@ import time
 from browser import ENTER
 from ports import take_port
 from programs import wait_for
-from stage import require
+from stage import ELSEWHERE, require
 from using import PAGES
 
 # Words of at most 20 letters that are broken between two lines.
@@ -64,7 +64,7 @@ def long_names(run):
 
     def add(tag, name):
         topics.append("jacquard/tag/%s/info" % tag)
-        stage.publish(topics[-1], json.dumps({"name": name, "bridge": "attic"}), retain=True)
+        stage.publish(topics[-1], json.dumps({"name": name, "bridge": ELSEWHERE}), retain=True)
 
     try:
         add("long", "x" * 10000)

@@ -10,7 +10,7 @@ import time
 
 from browser import ENTER, SPACE
 from programs import Stopwatch, wait_for
-from stage import Client, Stream, all_online, find, require
+from stage import ELSEWHERE, Client, Stream, all_online, find, require
 
 TREES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trees.json")
 HOSTILE = ["<img src=x onerror=alert(1)>", "\u202eevil\u202c", "\U0001F9E5 jacket", "a&amp;b\"'`"]
@@ -270,7 +270,7 @@ def hostile_names(run):
     run.login()
     run.show("tags")
     for index, name in enumerate(HOSTILE):
-        stage.publish("jacquard/tag/evil%d/info" % index, json.dumps({"name": name, "bridge": "attic"}), retain=True)
+        stage.publish("jacquard/tag/evil%d/info" % index, json.dumps({"name": name, "bridge": ELSEWHERE}), retain=True)
     for name in HOSTILE:
         page.wait_for_script("return [...document.querySelectorAll('bdi')].some(e => e.textContent === %s)" % json.dumps(name), name)
     require(page.run("return document.querySelectorAll('main img').length") == 0, "a name became an image")
