@@ -30,6 +30,7 @@ def main(program: str, first_pairings: int = 0) -> int:
     for scenario in scenarios.ALL:
         name = scenario.__name__.replace("_", " ")
         began = time.monotonic()
+        log_mark = guest.bridge.log_size()
         try:
             scenario(guest)
             print(f"ok {name} ({time.monotonic() - began:.1f} s)", flush=True)
@@ -37,6 +38,7 @@ def main(program: str, first_pairings: int = 0) -> int:
             failed += 1
             guest.bluez.dump(LOGS / f"objects-{scenario.__name__}")
             print(f"FAILED {name}: {failure}", flush=True)
+            print("the bridge's log, the end:", *guest.bridge.log(since=log_mark)[-80:], sep="\n  ", flush=True)
     guest.bridge.stop()
     print(f"{len(scenarios.ALL) - failed} passed, {failed} failed", flush=True)
     return 1 if failed else 0

@@ -125,6 +125,17 @@ class Bridge:
             raise Failure(f"{arguments} has printed nothing: {result.stderr}")
         return json.loads(lines[0])
 
+    def log_size(self) -> int:
+        """The size of its log in bytes."""
+        log = LOGS / "bridge"
+        return log.stat().st_size if log.exists() else 0
+
+    def log(self, since: int) -> list[str]:
+        """The lines of its log from there on."""
+        with (LOGS / "bridge").open("rb") as log:
+            log.seek(since)
+            return log.read().decode(errors="replace").splitlines()
+
     def state(self) -> str:
         """The content of its state file."""
         return (WORK / "tags.json").read_text()

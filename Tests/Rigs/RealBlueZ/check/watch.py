@@ -41,8 +41,11 @@ class Watch:
         """What came from a source after a mark."""
         return (seen.content for seen in self._seen[mark:] if seen.source == source)
 
-    def wait(self, what: str, holds: Callable[[], bool], seconds: float = 60) -> None:
-        """Waits until a condition on what has been seen holds; `what` says in the failure what was waited for."""
+    def wait(self, what: str, holds: Callable[[], bool], seconds: float = 240) -> None:
+        """Waits until a condition on what has been seen holds; `what` says in the failure what was waited for.
+
+        On a busy host everything in the guest takes up to twelve times as long.
+        """
         with self._changed:
             if not self._changed.wait_for(holds, seconds):
                 raise Failure(f"no {what} within {seconds:g} s")
