@@ -76,6 +76,24 @@ struct BridgeRequestTests {
         #expect(scene.results.map(\.status) == ["accepted", "ok"])
     }
 
+    @Test(
+        "accept the least and the greatest value of each number, and say what is allowed beside them",
+        arguments: [
+            ("scan", #""duration_s":N"#, "duration_s", 1, 3_600), ("log", #""duration_s":N"#, "duration_s", 0, 3_600),
+            ("log", #""past_s":N"#, "past_s", 0, 600), ("trace", #""count":N"#, "count", 1, 100),
+            ("trace", #""tag":"003R","seq":N"#, "seq", 1, 4_294_967_295),
+            ("pair", #""serial":"0001","timeout_s":N"#, "timeout_s", 1, 300),
+            ("gatt", #""tag":"003R","duration_s":N"#, "duration_s", 1, 3_600),
+        ])
+    func limits(name: String, keys: String, key: String, least: Int, greatest: Int) {
+        for (value, isAllowed) in [(least - 1, false), (least, true), (greatest, true), (greatest + 1, false)] {
+            let scene = Scene.connected()
+            scene.send("bridge/attic/request/\(name)", "{\(keys.replacing("N", with: "\(value)"))}")
+            let text = "\"\(key)\" is \(value); it may be \(least) to \(greatest)"
+            #expect(scene.lastError?.text.hasPrefix(text) == (isAllowed ? nil : true), "\(value)")
+        }
+    }
+
     @Test("log_level accepts the names of the configuration", arguments: LogLevel.allCases)
     func logLevel(level: LogLevel) {
         for payload in [level.rawValue, #"{"level":"\#(level.rawValue)","id":"l"}"#] {

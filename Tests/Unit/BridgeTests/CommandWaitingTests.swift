@@ -125,6 +125,22 @@ struct CommandWaitingTests {
         #expect(scene.performed.count == 2)
     }
 
+    @Test(
+        "is refused by each error that ends the attempts, except that Bluetooth is off",
+        arguments: TagConnectionError.Code.allCases)
+    func finalError(code: TagConnectionError.Code) {
+        let scene = Scene(tags: [.tag003R])
+        scene.powerOn()
+        scene.report(.connection(TagConnection(state: .preparingToConnect, attempt: 1)))
+        scene.send(led, "on")
+        let error = TagConnectionError(code, "no more attempts")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        #expect((scene.lastError == nil) == (code == .bluetoothPowerOff))
+        guard code == .bluetoothPowerOff else { return }
+        scene.connect()
+        #expect(scene.performed.count == 1)
+    }
+
     @Test("does not expire after it was sent")
     func sent() {
         let scene = Scene.connected()

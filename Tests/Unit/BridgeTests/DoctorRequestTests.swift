@@ -33,8 +33,15 @@ struct DoctorRequestTests {
         scene.send("bridge/attic/request/doctor", payload)
         let line = try #require(scene.done(.examined(report)).last)
         let text = line.split(separator: " ", maxSplits: 1)[1]
-        return try Document(text)
+        let document = try Document(text)
+        if payload != "" {
+            // Whatever they say, they are the same checks.
+            #expect(document.names(from: "connection_policy") == tagChecks)
+        }
+        return document
     }
+
+    private static let tagChecks = ["connection_policy", "received", "bond", "link", "last_error"]
 
     @Test("returns the findings of the driver and of the bridge, and the chain to the tag, as documented")
     func document() throws {
@@ -438,6 +445,9 @@ private struct Document {
     var chain: [String] { data.chain }
     var broken: String? { data.broken }
     subscript(name: String) -> Finding? { data.checks.first { $0.name == name } }
+
+    /// The names of the checks that begin with this one.
+    func names(from first: String) -> [String] { data.checks.map(\.name).drop { $0 != first }.map(\.self) }
 
     /// All other verdicts, with the names of their checks.
     func verdicts(but verdict: String) -> [String] {

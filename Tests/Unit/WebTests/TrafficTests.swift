@@ -230,6 +230,24 @@ struct TopicMirrorTests {
         }
     }
 
+    @Test("subscribes to what a page shows: not to streams for programs, nor to what is sent in another form")
+    func filters() {
+        let filters = mirror().filters
+        #expect(
+            filters.filter { $0.hasPrefix("home/jacquard/bridge/") } == [
+                "home/jacquard/bridge/+/info", "home/jacquard/bridge/+/health", "home/jacquard/bridge/+/adapter",
+                "home/jacquard/bridge/+/scan", "home/jacquard/bridge/+/tags", "home/jacquard/bridge/+/pairing",
+                "home/jacquard/bridge/+/state", "home/jacquard/bridge/+/advertisement", "home/jacquard/bridge/+/event",
+                "home/jacquard/bridge/+/log", "home/jacquard/bridge/+/response/+",
+            ])
+        for topic in ["availability", "connection", "battery", "gear", "info", "led", "rssi", "stats", "gesture"] {
+            #expect(filters.contains("home/jacquard/tag/+/\(topic)"), "\(topic)")
+        }
+        for topic in ["battery/level", "touch"] {
+            #expect(!filters.contains("home/jacquard/tag/+/\(topic)"), "\(topic)")
+        }
+    }
+
     @Test("removes what the broker does not send again after a new connection")
     func stale() {
         var mirror = mirror()
