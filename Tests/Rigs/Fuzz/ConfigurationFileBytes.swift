@@ -7,7 +7,7 @@ import Text
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let yaml = Array(UnsafeBufferPointer(start: start, count: count))
     let result = ConfigurationReader.read(
-        yaml: yaml, file: "/etc/fuzz.yaml", environment: [:], hostName: "attic",
+        WrittenConfiguration(yaml: yaml), file: "/etc/fuzz.yaml", environment: [:], hostName: "attic",
         readPassword: { _ throws(Rejection) in Secret(value: "word") })
     switch result {
     case .success(let configuration):

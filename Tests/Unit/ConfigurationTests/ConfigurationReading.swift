@@ -10,7 +10,8 @@ func readConfiguration(
     readPassword: @escaping (String) throws(Rejection) -> Secret = { _ throws(Rejection) in Secret(value: "from-file") }
 ) -> Result<Settings, ConfigurationErrors> {
     ConfigurationReader.read(
-        yaml: Array(yaml.utf8), file: "/etc/x.yaml", environment: environment, hostName: hostName,
+        WrittenConfiguration(yaml: Array(yaml.utf8)), file: "/etc/x.yaml", environment: environment,
+        hostName: hostName,
         readPassword: readPassword,
         reflexProblem: { text in
             ["led ", "haptic ", "notify "].contains { text.hasPrefix($0) } ? nil : "does not begin with led or haptic"

@@ -114,14 +114,13 @@ struct ExampleConfigurationTests {
     @Test("it holds every key", arguments: Settings.keyPaths)
     func everyKey(path: String) throws {
         var findings = ConfigurationFindings()
+        // Keys that cannot stand beside another one have the form of a key in a comment.
+        let comments = Settings.allKeyDescriptions.filter(\.example.isAlternative).map { key in
+            "\(key.path.contains(".N.") ? "    " : "  ")# \(key.name): "
+        }
         let text = try ExampleConfiguration.uncommented()
-            // Keys that cannot stand beside another one have the form of a key in a comment.
             .split(separator: "\n").map { line in
-                let isSet = Settings.allKeyDescriptions.contains { key in
-                    let indentation = key.path.contains(".N.") ? "    " : "  "
-                    return key.example.isAlternative && line.hasPrefix("\(indentation)# \(key.name): ")
-                }
-                return isSet
+                comments.contains(where: line.hasPrefix)
                     ? line.prefix { $0 == " " } + line.drop { $0 == " " }.dropFirst(2) : line
             }
             .joined(separator: "\n")

@@ -94,7 +94,8 @@ struct ReflexConfigurationTests {
         ])
     func errors(list: String, expected: String) {
         let result = ConfigurationReader.read(
-            yaml: Array(("reflexes:\n" + list).utf8), file: "/etc/x.yaml", environment: [:], hostName: "Attic",
+            WrittenConfiguration(yaml: Array(("reflexes:\n" + list).utf8)), file: "/etc/x.yaml", environment: [:],
+            hostName: "Attic",
             readPassword: { _ in Secret(value: "") },
             reflexProblem: { $0 == "led flasch" ? "is refused" : nil })
         #expect(errorLines(result) == ["/etc/x.yaml:" + expected])

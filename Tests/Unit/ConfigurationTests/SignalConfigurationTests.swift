@@ -11,7 +11,8 @@ struct SignalConfigurationTests {
     private func lines(_ signals: String) -> [String] {
         errorLines(
             ConfigurationReader.read(
-                yaml: Array("signals:\n\(signals)".utf8), file: "x.yaml", environment: [:], hostName: "Attic",
+                WrittenConfiguration(yaml: Array("signals:\n\(signals)".utf8)), file: "x.yaml", environment: [:],
+                hostName: "Attic",
                 readPassword: { _ throws(Rejection) in Secret(value: "") }, reflexProblem: ReflexRequest.problem(with:))
         )
     }

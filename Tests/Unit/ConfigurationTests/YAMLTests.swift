@@ -316,7 +316,9 @@ struct YAMLTests {
     }
 
     private func read(_ bytes: [UInt8]) -> Result<Settings, ConfigurationErrors> {
-        ConfigurationReader.read(yaml: bytes, file: "/etc/x.yaml", environment: [:], hostName: "attic") {
+        ConfigurationReader.read(
+            WrittenConfiguration(yaml: bytes), file: "/etc/x.yaml", environment: [:], hostName: "attic"
+        ) {
             _ throws(Rejection) in throw Rejection("cannot be read")
         }
     }

@@ -53,11 +53,12 @@ public enum ConfigurationFile {
         let passwordFile = PasswordFile(
             folder: ConfigurationFolder(of: file),
             credentials: environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 })
+        let written = WrittenConfiguration(yaml: contents?.bytes ?? [])
         return ConfigurationReader.read(
-            yaml: contents?.bytes ?? [], file: file, environment: environment, hostName: hostName(),
+            written, file: file, environment: environment, hostName: hostName(),
             readPassword: passwordFile.read, checkFile: checkCertificate, reflexProblem: reflexProblem
         ).map { configuration in
-            let notices = notices(contents, configuration) + configuration.notices
+            let notices = written.notices + notices(contents, configuration) + configuration.notices
             return LoadedConfiguration(
                 configuration: configuration, file: file, notices: notices,
                 ignoredVariables: EnvironmentOverlay(environment).ignored)
@@ -77,12 +78,8 @@ public enum ConfigurationFile {
 
     private static func notices(_ contents: FileContents?, _ configuration: Settings) -> [String] {
         guard let contents else { return ["there is no such file: every key has its default"] }
-        var findings = ConfigurationFindings()
-        let notices = ConfigurationNodeBuilder.build(contents.bytes, &findings)?.notices() ?? []
-        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return notices }
-        return notices + [
-            "every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"
-        ]
+        guard contents.isReadableByOthers, configuration.mqtt.isPasswordInFile else { return [] }
+        return ["every user may read the file, and mqtt.password stands in it: chmod o-r, or use mqtt.password_file"]
     }
 
     private static func hostName() -> String {

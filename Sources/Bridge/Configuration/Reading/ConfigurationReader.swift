@@ -1,11 +1,29 @@
 import Text
 
+/// The text of a file as a tree, before its meaning is known.
+struct WrittenConfiguration {
+    /// nil if the file is empty.
+    let root: ConfigurationNode?
+    /// What is wrong with its form.
+    let findings: ConfigurationFindings
+
+    /// - Parameter yaml: the text of the file, UTF-8; empty: all defaults.
+    init(yaml: [UInt8]) {
+        var findings = ConfigurationFindings()
+        root = ConfigurationNodeBuilder.build(yaml, &findings)
+        self.findings = findings
+    }
+
+    /// Remarks on values that are allowed and may have been meant otherwise.
+    var notices: [String] { root?.notices() ?? [] }
+}
+
 /// Reads the text of the file and the environment into ``Settings``. Opens no files itself.
 enum ConfigurationReader {
     /// Reads, checks and completes a configuration.
     ///
     /// - Parameters:
-    ///   - yaml: the text of the file, UTF-8; empty: all defaults.
+    ///   - written: the text of the file.
     ///   - file: its name, for messages and for relative paths.
     ///   - environment: all variables of the process; those of the product override the file.
     ///   - hostName: this host's name, for the default of `instance`.
@@ -14,7 +32,7 @@ enum ConfigurationReader {
     ///   - reflexProblem: returns what is wrong with the command of a reflex; nil if nothing is.
     /// - Returns: the configuration, or all errors in it.
     static func read(
-        yaml: [UInt8],
+        _ written: WrittenConfiguration,
         file: String,
         environment: [String: String],
         hostName: String,
@@ -22,9 +40,8 @@ enum ConfigurationReader {
         checkFile: @escaping (String) throws(Rejection) -> Void = { _ throws(Rejection) in },
         reflexProblem: @escaping (String) -> String? = { _ in nil }
     ) -> Result<Settings, ConfigurationErrors> {
-        var findings = ConfigurationFindings()
-        let written = ConfigurationNodeBuilder.build(yaml, &findings)
-        let root = EnvironmentOverlay(environment).applied(to: written, &findings)
+        var findings = written.findings
+        let root = EnvironmentOverlay(environment).applied(to: written.root, &findings)
         let context = ReadingContext(
             folder: ConfigurationFolder(of: file), readPassword: readPassword, checkFile: checkFile,
             reflexProblem: reflexProblem)

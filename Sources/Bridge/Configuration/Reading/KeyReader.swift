@@ -53,23 +53,25 @@ struct KeyReader {
         _ node: ConfigurationNode?, _ section: String, _ relations: [KeyRelation], _ keys: [ConfigurationKey<Root>],
         into root: inout Root, _ read: inout ReadKeys
     ) {
-        let children = keys.filter { $0.description.parent == section }
+        // A key has many parts: none is copied here.
+        let children = keys.indices.filter { keys[$0].description.parent == section }
         let path = [read.path, section].filter { !$0.isEmpty }.joined(separator: ".")
-        let nodes = nodes(of: node, at: path, children.map(\.description))
+        let nodes = nodes(of: node, at: path, children.map { keys[$0].description.name })
         let excluded = reportExclusive(relations, nodes, at: path)
-        for key in children {
-            guard let child = nodes[key.description.name] else {
-                reportMissing(key.description, at: path, node?.origin ?? .file)
+        for index in children {
+            let name = keys[index].description.name
+            guard let child = nodes[name] else {
+                reportMissing(keys[index].description, at: path, node?.origin ?? .file)
                 continue
             }
-            read.nodes[key.path] = child
-            guard !excluded.contains(key.description.name) else { continue }
-            let childPath = DisplayText.path(path, key.description.name)
-            if case .section(_, let relations) = key.description.kind {
-                guard !readSwitch(child, at: childPath, key, keys, into: &root) else { continue }
-                readSection(child, key.path, relations, keys, into: &root, &read)
-            } else if key.read(child, childPath, &self, &root) {
-                read.valid.insert(key.path)
+            read.nodes[keys[index].path] = child
+            guard !excluded.contains(name) else { continue }
+            let childPath = DisplayText.path(path, name)
+            if case .section(_, let relations) = keys[index].description.kind {
+                guard !readSwitch(child, at: childPath, keys[index], keys, into: &root) else { continue }
+                readSection(child, keys[index].path, relations, keys, into: &root, &read)
+            } else if keys[index].read(child, childPath, &self, &root) {
+                read.valid.insert(keys[index].path)
             }
         }
         reportIncomplete(relations, nodes, at: path)
@@ -85,7 +87,7 @@ struct KeyReader {
             setSwitch(true, &root)
             return false
         }
-        let names = keys.map(\.description).filter { $0.parent == key.path }.map(\.name).joined(separator: ", ")
+        let names = keys.filter { $0.description.parent == key.path }.map(\.description.name).joined(separator: ", ")
         let rule = ScalarRule<Bool>(allowed: "true, false, or the keys \(names)", parse: ScalarRule.boolean.parse)
         if let isOn = scalar(node, path, rule) { setSwitch(isOn, &root) }
         return true
@@ -179,10 +181,9 @@ extension KeyReader {
 extension KeyReader {
     /// The nodes of a section's keys by name; unknown keys are reported.
     private mutating func nodes(
-        of node: ConfigurationNode?, at path: String, _ keys: [KeyDescription]
+        of node: ConfigurationNode?, at path: String, _ names: [String]
     ) -> [String: ConfigurationNode] {
         guard let node, !node.isNull, node.content != .unusable else { return [:] }
-        let names = keys.map(\.name)
         guard case .section(let entries) = node.content else {
             let kind = if case .list = node.content { "a list" } else { "one value" }
             findings.add(

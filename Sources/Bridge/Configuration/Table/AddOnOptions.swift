@@ -154,21 +154,19 @@ extension ConfigurationKey {
     ///   - initial: the value of an add-on that has just been installed, for a key outside of a section.
     ///   - enabled: the name of the option that switches the section on.
     /// - Returns: the key.
-    func option(
+    consuming func option(
         _ name: String, _ description: String? = nil, form: String? = nil, initial: String? = nil,
         enabled: String? = nil
     ) -> ConfigurationKey {
-        var key = self
-        key.description.addOn = .offered(
+        self.description.addOn = .offered(
             AddOnTexts(name: name, description: description, form: form, initial: initial, enabled: enabled))
-        return key
+        return self
     }
 
     /// The same key, which the add-on does not offer, for this reason. It applies to all keys below.
-    func withoutOption(_ reason: String) -> ConfigurationKey {
-        var key = self
-        key.description.addOn = .withheld(reason)
-        return key
+    consuming func withoutOption(_ reason: String) -> ConfigurationKey {
+        description.addOn = .withheld(reason)
+        return self
     }
 }
 

@@ -78,12 +78,11 @@ extension ConfigurationKey {
     ///   - comment: nil for the key's sentence with the range of its value.
     ///   - isAlternative: whether the key cannot stand beside one before it.
     /// - Returns: the key.
-    func example(
+    consuming func example(
         _ value: String? = nil, comment: String? = nil, isAlternative: Bool = false
     ) -> ConfigurationKey {
-        var key = self
-        key.description.example = KeyExample(value: value, comment: comment, isAlternative: isAlternative)
-        return key
+        description.example = KeyExample(value: value, comment: comment, isAlternative: isAlternative)
+        return self
     }
 }
 

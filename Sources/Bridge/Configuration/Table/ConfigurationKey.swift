@@ -33,13 +33,17 @@ struct KeyDescription: Sendable {
     }
 
     /// The key in dotted form, such as `mqtt.tls.ca_file`; for a key of an item, from the item down.
-    var path: String
+    let path: String
+    /// The last part of the key.
+    let name: String
+    /// The key of the section that it stands in; empty at the top.
+    let parent: String
     /// One sentence about the key, for the JSON schema.
     let sentence: String
     /// How a changed value takes effect.
     let effect: ReloadEffect
-    /// The kind of its value.
-    let kind: Kind
+    /// The kind of its value; of a list without its items, unless the description is that of the whole table.
+    var kind: Kind
     /// The words of JSON Schema for its value.
     var schema: SchemaNode = [:]
     /// The default where it is a constant, as JSON.
@@ -53,11 +57,21 @@ struct KeyDescription: Sendable {
     /// Whether the add-on offers it; nil inside of a section that it does not offer.
     var addOn: AddOnOption?
 
-    /// The last part of the key.
-    var name: String { String(path.split(separator: ".").last ?? "") }
+    init(path: String, sentence: String, effect: ReloadEffect, kind: Kind) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "."))
+        (self.path, self.sentence, self.effect, self.kind) = (path, sentence, effect, kind)
+        name = end.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        parent = end.map { String(path[..<$0]) } ?? ""
+    }
 
-    /// The key of the section that it stands in; empty at the top.
-    var parent: String { path.lastIndex(of: ".").map { String(path[..<$0]) } ?? "" }
+    /// The description of an item's key, with its path from the top.
+    func inItems(of list: String) -> KeyDescription {
+        var description = KeyDescription(path: "\(list).N.\(path)", sentence: sentence, effect: effect, kind: kind)
+        (description.schema, description.defaultValue) = (schema, defaultValue)
+        (description.requirement, description.isSecret) = (requirement, isSecret)
+        (description.example, description.addOn) = (example, addOn)
+        return description
+    }
 }
 
 /// Two keys of one section that depend on each other, by their names.
@@ -87,6 +101,8 @@ struct ConfigurationKey<Root> {
     let copy: (Root, inout Root) -> Void
     /// The texts of an item's key: of all items with `N`, or of the one with that number.
     var itemTexts: (Root, _ number: String, _ path: String) -> [String]? = { _, _, _ in nil }
+    /// The kind of a list with its items; nil for other keys.
+    var itemKinds: (() -> KeyDescription.Kind)?
     /// Sets the default, if it depends on other keys.
     var setDefault: ((inout Root) -> Void)?
     /// The value as JSON; nil for a key without a default.
@@ -97,9 +113,10 @@ struct ConfigurationKey<Root> {
     /// The key in dotted form.
     var path: String { description.path }
 
-    /// The description with the default, which is the value of a root that nothing was read into.
+    /// The description with the default, which is the value of a root that nothing was read into, and with the keys of items.
     func described(in root: Root) -> KeyDescription {
         var description = description
+        if let itemKinds { description.kind = itemKinds() }
         if hasUsualDefault, description.requirement == nil { description.defaultValue = constant?(root) }
         return description
     }
@@ -108,39 +125,47 @@ struct ConfigurationKey<Root> {
 extension ConfigurationKey {
     /// A key with a default.
     init<Value: Equatable>(
-        _ path: String, _ property: WritableKeyPath<Root, Value>, _ type: ValueType<Value>, _ effect: ReloadEffect,
-        _ sentence: String
+        _ path: String, _ property: @autoclosure @escaping () -> WritableKeyPath<Root, Value>, _ type: ValueType<Value>,
+        _ effect: ReloadEffect, _ sentence: String
     ) {
-        self.init(path, property, type, effect, sentence, text: type.text) { $0 }
-        constant = { type.json($0[keyPath: property]) }
+        self.init(path, at: property, type, effect, sentence, text: type.text) { $0 }
+        constant = { type.json($0[keyPath: property()]) }
     }
 
     /// A key without a default.
     init<Value: Equatable>(
-        _ path: String, _ property: WritableKeyPath<Root, Value?>, _ type: ValueType<Value>, _ effect: ReloadEffect,
-        _ sentence: String
+        _ path: String, _ property: @autoclosure @escaping () -> WritableKeyPath<Root, Value?>,
+        _ type: ValueType<Value>, _ effect: ReloadEffect, _ sentence: String
     ) {
-        self.init(path, property, type, effect, sentence, text: { $0.map(type.text) ?? "" }, stored: { $0 })
+        self.init(path, at: property, type, effect, sentence, text: { $0.map(type.text) ?? "" }, stored: { $0 })
     }
 
+    /// The property is asked for at each use: a start reads a few keys, and each key path that is made takes as long as reading
+    /// ten values.
     private init<Value, Stored: Equatable>(
-        _ path: String, _ property: WritableKeyPath<Root, Stored>, _ type: ValueType<Value>, _ effect: ReloadEffect,
-        _ sentence: String, text: @escaping (Stored) -> String, stored: @escaping (Value) -> Stored
+        _ path: String, at property: @escaping () -> WritableKeyPath<Root, Stored>, _ type: ValueType<Value>,
+        _ effect: ReloadEffect, _ sentence: String, text: @escaping (Stored) -> String,
+        stored: @escaping (Value) -> Stored
     ) {
-        description = KeyDescription(path: path, sentence: sentence, effect: effect, kind: .value, schema: type.schema)
+        description = KeyDescription(path: path, sentence: sentence, effect: effect, kind: .value)
+        description.schema = type.schema
         description.isSecret = type.isSecret
         read = { node, path, reader, root in
             guard let value = type.read(node, path, &reader) else { return false }
-            root[keyPath: property] = stored(value)
+            root[keyPath: property()] = stored(value)
             return true
         }
-        self.text = { text($0[keyPath: property]) }
+        self.text = { text($0[keyPath: property()]) }
         isEqual = { left, right in
+            let property = property()
             let (left, right) = (left[keyPath: property], right[keyPath: property])
             // `==` of `String` ignores how characters are composed.
             return left == right && ExactText(text(left)) == ExactText(text(right))
         }
-        copy = { $1[keyPath: property] = $0[keyPath: property] }
+        copy = {
+            let property = property()
+            $1[keyPath: property] = $0[keyPath: property]
+        }
     }
 
     /// A section. With a switch, `true` and `false` can stand in its place.
@@ -163,24 +188,25 @@ extension ConfigurationKey {
     /// A list of items with keys of their own. `check` reports items that cannot stand together, or not with the keys that the
     /// table has before the list, and returns the usable ones.
     static func list<Item: Equatable>(
-        _ path: String, _ property: WritableKeyPath<Root, [Item]>, of keys: [ConfigurationKey<Item>],
-        limit: Int? = nil, _ effect: ReloadEffect, _ sentence: String, empty: Item,
+        _ path: String, _ property: WritableKeyPath<Root, [Item]>,
+        of keys: @autoclosure @escaping () -> [ConfigurationKey<Item>], limit: Int? = nil, _ effect: ReloadEffect,
+        _ sentence: String, empty: Item,
         check: @escaping ([ReadItem<Item>], Root, inout ConfigurationFindings) -> [Item]
     ) -> ConfigurationKey {
-        let items = keys.map { $0.described(in: empty) }
         var key = ConfigurationKey(
             description: KeyDescription(
-                path: path, sentence: sentence, effect: effect, kind: .list(items: items, limit: limit)),
+                path: path, sentence: sentence, effect: effect, kind: .list(items: [], limit: limit)),
             read: { node, path, reader, root in
-                let items = reader.items(node, at: path, limit: limit, keys, empty: empty)
+                let items = reader.items(node, at: path, limit: limit, keys(), empty: empty)
                 root[keyPath: property] = check(items, root, &reader.findings)
                 return true
             },
             text: { _ in "" },
             isEqual: { $0[keyPath: property] == $1[keyPath: property] },
             copy: { $1[keyPath: property] = $0[keyPath: property] })
+        key.itemKinds = { .list(items: keys().map { $0.described(in: empty) }, limit: limit) }
         key.itemTexts = { root, number, path in
-            guard let key = keys.first(where: { $0.path == path }) else { return nil }
+            guard let key = keys().first(where: { $0.path == path }) else { return nil }
             let items = root[keyPath: property]
             if number == "N" { return items.map(key.text) }
             guard let index = Int(number), items.indices.contains(index) else { return nil }
@@ -191,19 +217,17 @@ extension ConfigurationKey {
 
     /// The same key with a default that depends on other keys. The schema has its constant default only if that is the
     /// usual one; otherwise the sentence of the key names the default.
-    func defaulting(
+    consuming func defaulting(
         hasUsualDefault: Bool = false, _ setDefault: @escaping (inout Root) -> Void
     ) -> ConfigurationKey {
-        var key = self
-        key.setDefault = setDefault
-        key.hasUsualDefault = hasUsualDefault
-        return key
+        self.setDefault = setDefault
+        self.hasUsualDefault = hasUsualDefault
+        return self
     }
 
     /// The same key, which must be set. The requirement completes "missing; allowed: ".
-    func required(_ requirement: String) -> ConfigurationKey {
-        var key = self
-        key.description.requirement = requirement
-        return key
+    consuming func required(_ requirement: String) -> ConfigurationKey {
+        description.requirement = requirement
+        return self
     }
 }

@@ -10,25 +10,19 @@ extension Settings {
     static var allKeyDescriptions: [KeyDescription] {
         keyDescriptions.flatMap { key in
             guard case .list(let items, _) = key.kind else { return [key] }
-            return [key]
-                + items.map { item in
-                    var item = item
-                    item.path = "\(key.path).N.\(item.path)"
-                    return item
-                }
+            return [key] + items.map { $0.inItems(of: key.path) }
         }
     }
 
-    /// The keys that have a value, in dotted form.
-    static var keyPaths: [String] {
-        allKeyDescriptions.filter { if case .value = $0.kind { true } else { false } }.map(\.path)
-    }
+    /// The keys that have a value, in dotted form. Kept, because each variable of the environment is compared with them.
+    static let keyPaths: [String] =
+        allKeyDescriptions
+        .filter { if case .value = $0.kind { true } else { false } }.map(\.path)
 
     /// The sections that `true` and `false` can replace.
-    static var switchPaths: [String] {
-        allKeyDescriptions.filter { if case .section(hasSwitch: true, _) = $0.kind { true } else { false } }
-            .map(\.path)
-    }
+    static let switchPaths: [String] =
+        allKeyDescriptions
+        .filter { if case .section(hasSwitch: true, _) = $0.kind { true } else { false } }.map(\.path)
 
     /// The keys that ``values(of:)`` accepts.
     public static var printableKeys: [String] {
