@@ -55,7 +55,7 @@ final class Bench {
             bytes.first == 0x10 && bytes.count > 9 ? answer(bytes[8], bytes[9] & 2 != 0) : .nothing
         }
         parts.append(server)
-        configuration.mqtt.port = Int(server.place.number)
+        configuration.mqtt.port = Int(server.port)
     }
 
     /// A port without a listener.

@@ -101,7 +101,7 @@ struct MQTTClientTests {
         ] as [(MQTTConfiguration.Version, [UInt8])])
     func userProperty(version: MQTTConfiguration.Version, packet: [UInt8]) async throws {
         try await onLoop {
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 Packet.level(of: bytes).map { .send($0 == 5 ? Packet.accepted5 : Packet.accepted311) } ?? .nothing
             }
             var configuration = MQTTConfiguration.test(server.port)
@@ -194,7 +194,7 @@ struct MQTTClientTests {
     func refusedSubscription() async throws {
         try await onLoop {
             // SUBACK of MQTT 5 with the number of the request, no properties, one grant and one `not authorized`.
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 bytes.first == 0x82
                     ? .send([0x90, 0x05, bytes[2], bytes[3], 0x00, 0x01, 0x87]) : .send(Packet.accepted5)
             }
@@ -213,7 +213,7 @@ struct MQTTClientTests {
         try await onLoop {
             var answers = 0
             // SUBACK of MQTT 3.1.1: a failure, then a grant.
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 guard bytes.first == 0x82 else { return .send(Packet.accepted311) }
                 answers += 1
                 return .send([0x90, 0x03, bytes[2], bytes[3], answers == 1 ? 0x80 : 0x01])
@@ -236,7 +236,7 @@ struct MQTTClientTests {
     @Test("reports a refused subscription on each connection, and does not repeat it after the end of one")
     func endedSubscription() async throws {
         try await onLoop {
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 bytes.first == 0x82 ? .send([0x90, 0x03, bytes[2], bytes[3], 0x80]) : .send(Packet.accepted311)
             }
             var configuration = MQTTConfiguration.test(server.port)

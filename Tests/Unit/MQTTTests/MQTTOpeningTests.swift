@@ -16,7 +16,7 @@ struct MQTTOpeningTests {
     @Test("times out if a server accepts the connection and never answers", arguments: [nil, MQTTConfiguration.TLS()])
     func blackHole(tls: MQTTConfiguration.TLS?) async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .nothing }
+            let server = try ScriptedServer { _ in .nothing }
             var configuration = MQTTConfiguration.test(server.port)
             configuration.connectDeadline = .milliseconds(200)
             configuration.tls = tls
@@ -55,7 +55,7 @@ struct MQTTOpeningTests {
         ])
     func closed(reason: UInt8, name: String) async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .send(Packet.accepted5 + [0xE0, 0x02, reason, 0x00]) }
+            let server = try ScriptedServer { _ in .send(Packet.accepted5 + [0xE0, 0x02, reason, 0x00]) }
             let client = TestClient(.test(server.port))
             try await until("two ends") { client.errors.count >= 2 }
             #expect(client.errors[0].description.contains(name))
@@ -124,7 +124,7 @@ struct MQTTOpeningTests {
     @Test("can be stopped at any time")
     func stopsWhileConnecting() async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .nothing }
+            let server = try ScriptedServer { _ in .nothing }
             let atOnce = TestClient(.test(server.port))
             await atOnce.client.stop()
             #expect(atOnce.events == [.disconnected(.stopped, retryIn: nil)])
@@ -182,7 +182,7 @@ struct MQTTOpeningTests {
         arguments: [Packet.refused5, Packet.refused311, nil])
     func fallback(refusal: [UInt8]?) async throws {
         try await onLoop {
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 switch Packet.level(of: bytes) {
                 case 4: .send(Packet.accepted311)
                 case 5: refusal.map { .send($0) } ?? .close
@@ -211,7 +211,7 @@ struct MQTTOpeningTests {
     func fallbackAfterOutage(refusal: [UInt8]?) async throws {
         try await onLoop {
             var isUp = false
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 guard isUp else {
                     return Packet.level(of: bytes) == 5 ? .send(Packet.accepted5 + [0xE0, 0x00]) : .close
                 }
@@ -244,7 +244,7 @@ struct MQTTOpeningTests {
     @Test("a client that stops gives an attempt that has no answer yet no more time than it has itself")
     func stopsWhileItIsGreeted() async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .nothing }
+            let server = try ScriptedServer { _ in .nothing }
             var configuration = MQTTConfiguration.test(server.port)
             // Longer than the test may last.
             configuration.connectDeadline = .seconds(600)
@@ -260,7 +260,7 @@ struct MQTTOpeningTests {
     @Test("tries MQTT 3.1.1 at once at a server that takes the connection and is silent to MQTT 5, and says so")
     func silentToVersion5() async throws {
         try await onLoop {
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 Packet.level(of: bytes) == 4 ? .send(Packet.accepted311) : .nothing
             }
             var configuration = MQTTConfiguration.test(server.port)
@@ -282,7 +282,7 @@ struct MQTTOpeningTests {
         arguments: [true, false], [MQTTConfiguration.Version.v5, .v311])
     func namesSilence(closes: Bool, version: MQTTConfiguration.Version) async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in closes ? .close : .nothing }
+            let server = try ScriptedServer { _ in closes ? .close : .nothing }
             var configuration = MQTTConfiguration.test(server.port)
             configuration.connectDeadline = .milliseconds(500)
             configuration.version = version
@@ -302,7 +302,7 @@ struct MQTTOpeningTests {
         arguments: [4, 5] as [UInt8])
     func refusedSession(level: UInt8) async throws {
         try await onLoop {
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 guard let wanted = Packet.level(of: bytes) else { return .nothing }
                 guard wanted == level else { return .close }
                 let (yes, no) =
@@ -327,7 +327,7 @@ struct MQTTOpeningTests {
     @Test("stays with MQTT 5 if configured")
     func noFallback() async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .send(Packet.refused5) }
+            let server = try ScriptedServer { _ in .send(Packet.refused5) }
             var configuration = MQTTConfiguration.test(server.port)
             configuration.version = .v5
             let client = TestClient(configuration)
@@ -360,7 +360,7 @@ struct MQTTOpeningTests {
     func hostile(bytes: [UInt8]) async throws {
         try await onLoop {
             var isFirst = true
-            let server = try FakeBroker { _ in
+            let server = try ScriptedServer { _ in
                 defer { isFirst = false }
                 return .send(isFirst ? Packet.accepted5 + bytes : Packet.accepted5)
             }

@@ -154,7 +154,7 @@ struct MQTTSessionTests {
     @Test("ends such a stop in time if the broker hangs or stays away", arguments: [true, false])
     func stopWithoutBroker(hangs: Bool) async throws {
         try await onLoop {
-            let server = hangs ? try FakeBroker { _ in .nothing } : nil
+            let server = hangs ? try ScriptedServer { _ in .nothing } : nil
             let unused = try ReservedPort()
             let client = TestClient(.test(server?.port ?? unused.number))
             if let server { try await until("the CONNECT") { !server.received.isEmpty } }
@@ -288,7 +288,7 @@ struct MQTTSessionTests {
     func takenOver() async throws {
         try await onLoop {
             // DISCONNECT of MQTT 5: session taken over.
-            let server = try FakeBroker { _ in .send(Packet.accepted5 + [0xE0, 0x01, 0x8E]) }
+            let server = try ScriptedServer { _ in .send(Packet.accepted5 + [0xE0, 0x01, 0x8E]) }
             var configuration = MQTTConfiguration.test(server.port)
             configuration.longestRetry = .seconds(3600)
             let client = TestClient(configuration)

@@ -95,7 +95,7 @@ struct MQTTTLSTests {
     @Test("ends a connection that the broker resets during the handshake, and stays idle")
     func resetInHandshake() async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .nothing }
+            let server = try ScriptedServer { _ in .nothing }
             var configuration = MQTTConfiguration.test(server.port)
             configuration.tls = .init()
             // Only the reset may end the attempt, not the deadline.

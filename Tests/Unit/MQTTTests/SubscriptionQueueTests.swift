@@ -45,7 +45,7 @@ struct SubscriptionQueueTests {
     func packets() async throws {
         try await onLoop {
             var (seen, maySubscribe) = ([[UInt8]](), true)
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 guard Packet.level(of: bytes) == nil else { return .send(Packet.accepted5) }
                 let packets = Self.packets(bytes)
                 // Not the DISCONNECT of the connection that discards an earlier session.
@@ -75,7 +75,7 @@ struct SubscriptionQueueTests {
     @Test("names a subscription that ends the connection, one filter at a time, also beside messages")
     func ending() async throws {
         try await onLoop {
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 guard Packet.level(of: bytes) == nil else { return .send(Packet.accepted5) }
                 let packets = Self.packets(bytes)
                 guard !packets.contains(where: { $0[0] == 0x82 && $0.firstRange(of: Array("a/1".utf8)) != nil }) else {
@@ -124,7 +124,7 @@ struct SubscriptionQueueTests {
     @Test("messages of a broker that does not answer wait for the connect deadline only")
     func silence() async throws {
         try await onLoop {
-            let server = try FakeBroker { Packet.level(of: $0) == nil ? .nothing : .send(Packet.accepted5) }
+            let server = try ScriptedServer { Packet.level(of: $0) == nil ? .nothing : .send(Packet.accepted5) }
             var configuration = MQTTConfiguration.test(server.port)
             configuration.connectDeadline = .milliseconds(300)
             let client = TestClient(configuration)

@@ -28,7 +28,7 @@ struct WithholdingTests {
     @Test("are those of ten messages at most, which the CONNECT says")
     func receiveMaximum() async throws {
         try await onLoop {
-            let server = try FakeBroker { _ in .send(Packet.accepted5) }
+            let server = try ScriptedServer { _ in .send(Packet.accepted5) }
             let client = TestClient(.test(server.port))
             try await client.connected()
             // The property 0x21 and its number of 16 bits.
@@ -61,7 +61,7 @@ struct WithholdingTests {
         try await onLoop {
             // Accepts, and answers a message with twelve messages of QoS 1, but not with its acknowledgement.
             let commands = (1...12).flatMap { [0x32, 0x06, 0x00, 0x01, 0x61, 0x00, $0, 0x00] as [UInt8] }
-            let server = try FakeBroker { bytes in
+            let server = try ScriptedServer { bytes in
                 switch bytes.first {
                 case 0x10: .send(Packet.accepted5)
                 case 0x32: .send(commands)
@@ -95,7 +95,7 @@ struct WithholdingTests {
 
     /// How many PUBACKs have come: the type 0x40 with a length of 2.
     @LoopActor
-    private static func acknowledgements(_ server: FakeBroker) -> Int {
+    private static func acknowledgements(_ server: ScriptedServer) -> Int {
         let bytes = server.received.joined()
         var (count, rest) = (0, Array(bytes)[...])
         while rest.count >= 2 {

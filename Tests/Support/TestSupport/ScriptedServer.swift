@@ -1,18 +1,20 @@
-import EventLoop
+public import EventLoop
 import Glibc
-import TestSupport
 
 /// A server of a few lines: takes connections, keeps what comes, and answers as the test says.
 @LoopActor
-final class FakeBroker {
-    enum Answer {
+public final class ScriptedServer {
+    /// What the server does with bytes that have come.
+    public enum Answer {
         case send([UInt8])
         case close
         case nothing
     }
 
-    var port: UInt16 { place.number }
-    private(set) var received: [[UInt8]] = []
+    /// Its port on this host.
+    public var port: UInt16 { place.number }
+    /// What has come over all connections.
+    public private(set) var received: [[UInt8]] = []
     private let place: ReservedPort
     private let listener: CInt
     private var source: DescriptorSource?
@@ -20,7 +22,7 @@ final class FakeBroker {
     private let answer: ([UInt8]) -> Answer
 
     /// Listens on a free port and asks `answer` what to do about bytes that have come.
-    init(_ answer: @escaping ([UInt8]) -> Answer) throws {
+    public init(_ answer: @escaping ([UInt8]) -> Answer) throws {
         self.answer = answer
         place = try ReservedPort()
         listener = try place.listen()
@@ -29,7 +31,7 @@ final class FakeBroker {
 
     private func accept() {
         let connection = Glibc.accept(listener, nil, nil)
-        // A broker that another test starts meanwhile would hold the connection open.
+        // A program that another test starts meanwhile would hold the connection open.
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         connections[connection] = try? DescriptorSource(connection, for: .readable) { [weak self] _ in
             self?.read(connection)
@@ -50,7 +52,7 @@ final class FakeBroker {
     }
 
     /// Resets all connections.
-    func reset() {
+    public func reset() {
         for connection in connections.keys {
             // Without a time to linger the end of a connection is a reset.
             var hasty = linger(l_onoff: 1, l_linger: 0)
@@ -68,32 +70,5 @@ final class FakeBroker {
         connections.keys.forEach(end)
         source?.cancel()
         close(listener)
-    }
-}
-
-/// Bytes of MQTT packets.
-enum Packet {
-    /// CONNACK of MQTT 5 that accepts, without properties.
-    static let accepted5: [UInt8] = [0x20, 0x03, 0x00, 0x00, 0x00]
-    /// CONNACK of MQTT 5: unsupported protocol version.
-    static let refused5: [UInt8] = [0x20, 0x03, 0x00, 0x84, 0x00]
-    /// CONNACK of MQTT 3.1.1 that accepts.
-    static let accepted311: [UInt8] = [0x20, 0x02, 0x00, 0x00]
-    /// CONNACK of MQTT 3.1.1: unacceptable protocol version.
-    static let refused311: [UInt8] = [0x20, 0x02, 0x00, 0x01]
-
-    /// The protocol level of a CONNECT, 5 or 4: it follows the type, one byte of length and `MQTT` with its length.
-    static func level(of connect: [UInt8]) -> UInt8? {
-        connect.first == 0x10 && connect.count > 8 ? connect[8] : nil
-    }
-
-    /// The flags of a CONNECT; 0x02 is clean start.
-    static func isCleanStart(_ connect: [UInt8]) -> Bool {
-        connect.count > 9 && connect[9] & 0x02 != 0
-    }
-
-    /// Whether a CONNECT has a will: flag 0x04.
-    static func hasWill(_ connect: [UInt8]) -> Bool {
-        connect.count > 9 && connect[9] & 0x04 != 0
     }
 }
