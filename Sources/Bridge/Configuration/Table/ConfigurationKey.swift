@@ -33,11 +33,11 @@ struct KeyDescription: Sendable {
     }
 
     /// The key in dotted form, such as `mqtt.tls.ca_file`; for a key of an item, from the item down.
-    let path: String
+    private(set) var path: String
     /// The last part of the key.
     let name: String
     /// The key of the section that it stands in; empty at the top.
-    let parent: String
+    private(set) var parent: String
     /// One sentence about the key, for the JSON schema.
     let sentence: String
     /// How a changed value takes effect.
@@ -66,10 +66,9 @@ struct KeyDescription: Sendable {
 
     /// The description of an item's key, with its path from the top.
     func inItems(of list: String) -> KeyDescription {
-        var description = KeyDescription(path: "\(list).N.\(path)", sentence: sentence, effect: effect, kind: kind)
-        (description.schema, description.defaultValue) = (schema, defaultValue)
-        (description.requirement, description.isSecret) = (requirement, isSecret)
-        (description.example, description.addOn) = (example, addOn)
+        var description = self
+        description.path = "\(list).N.\(path)"
+        description.parent = parent.isEmpty ? "\(list).N" : "\(list).N.\(parent)"
         return description
     }
 }
@@ -102,7 +101,7 @@ struct ConfigurationKey<Root> {
     /// The texts of an item's key: of all items with `N`, or of the one with that number.
     var itemTexts: (Root, _ number: String, _ path: String) -> [String]? = { _, _, _ in nil }
     /// The kind of a list with its items; nil for other keys.
-    var itemKinds: (() -> KeyDescription.Kind)?
+    var kindWithItems: (() -> KeyDescription.Kind)?
     /// Sets the default, if it depends on other keys.
     var setDefault: ((inout Root) -> Void)?
     /// The value as JSON; nil for a key without a default.
@@ -116,7 +115,7 @@ struct ConfigurationKey<Root> {
     /// The description with the default, which is the value of a root that nothing was read into, and with the keys of items.
     func described(in root: Root) -> KeyDescription {
         var description = description
-        if let itemKinds { description.kind = itemKinds() }
+        if let kindWithItems { description.kind = kindWithItems() }
         if hasUsualDefault, description.requirement == nil { description.defaultValue = constant?(root) }
         return description
     }
@@ -204,7 +203,7 @@ extension ConfigurationKey {
             text: { _ in "" },
             isEqual: { $0[keyPath: property] == $1[keyPath: property] },
             copy: { $1[keyPath: property] = $0[keyPath: property] })
-        key.itemKinds = { .list(items: keys().map { $0.described(in: empty) }, limit: limit) }
+        key.kindWithItems = { .list(items: keys().map { $0.described(in: empty) }, limit: limit) }
         key.itemTexts = { root, number, path in
             guard let key = keys().first(where: { $0.path == path }) else { return nil }
             let items = root[keyPath: property]
