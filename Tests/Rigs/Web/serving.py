@@ -85,6 +85,27 @@ def loading(run):
         page.command("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
 
+# The names that the scripts of the page declare at their top: those declared twice, and those that the browser has.
+NAMES = """const [done] = arguments;
+fetch("app.js").then(response => response.text()).then(script => {
+  const names = [...script.matchAll(/^(?:async )?(?:function\\*?|class|const|let) (\\w+)/gm)].map(match => match[1]);
+  const further = [...script.matchAll(/^(?:const|let) .*/gm)].flatMap(line => [...line[0].matchAll(/, (\\w+) = /g)].map(match => match[1]));
+  done({
+    count: names.length, twice: names.filter((name, index) => names.indexOf(name) < index),
+    // An element with an id is a name, too, but the scripts do not use it as one.
+    taken: [...names, ...further].filter(name => name in window && !(window[name] instanceof Element)),
+  });
+}, failure => done(String(failure)));"""
+
+
+def script_names(run):
+    """The scripts of the page, which are served as one, do not take names from each other or from the browser."""
+    run.login()
+    found = run.page.call("POST", "/execute/async", {"script": NAMES, "args": []})
+    require(found["count"] > 100, "only %d names" % found["count"])
+    require(found["twice"] == found["taken"] == [], "names that are taken: %s" % found)
+
+
 def recovery(run):
     """The broker, the page's server and the bridge are killed: the page shows it within 2 s, and recovers by itself."""
     page, stage = run.page, run.stage
@@ -148,4 +169,4 @@ def ingress(run):
         proxy.stop()
 
 
-CASES = [proxy, ingress, loading, recovery]
+CASES = [proxy, ingress, loading, script_names, recovery]

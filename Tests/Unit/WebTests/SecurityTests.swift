@@ -510,32 +510,45 @@ struct SecurityTests {
         #expect(response["Referrer-Policy"] == "no-referrer")
     }
 
-    @Test("every file of the page is compiled in as it is")
+    /// What a browser receives for a path of the page.
+    private func served(_ path: String) throws -> String {
+        String(decoding: try #require(PageFiles.response(for: path, known: nil)).body, as: UTF8.self)
+    }
+
+    @Test("every file of the page is compiled in as it is, but for its imports")
     func compiled() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Sources/Web/Web/Page")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(Set(PageFiles.all.keys) == Set(names.map { $0 == "index.html" ? "/" : "/" + $0 }))
         for name in names {
-            let file = try #require(PageFiles.all[name == "index.html" ? "/" : "/" + name])
-            #expect(try file.content == Array(Data(contentsOf: folder.appendingPathComponent(name))), "\(name)")
-            #expect(file.type != "application/octet-stream", "\(name)")
+            let path = name == "index.html" ? "/" : "/" + name
+            let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+            let own = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("import ") }
+                .drop { $0.hasPrefix("import ") }
+            #expect(try served(path).hasSuffix(own.joined(separator: "\n")), "\(name)")
+            if !name.hasSuffix(".js") { #expect(try served(path) == text) }
+            #expect(PageFiles.all[path]?.type != "application/octet-stream", "\(name)")
         }
     }
 
-    @Test("the browser asks for all modules of the page at once, not for each when it has read the one before")
-    func modules() throws {
-        let page = String(decoding: try #require(PageFiles.all["/"]).content, as: UTF8.self)
-        // The one that the page begins with, and the worker's own.
-        for path in PageFiles.all.keys where path.hasSuffix(".js") && path != "/app.js" && path != "/shared.js" {
-            #expect(page.contains(#"<link rel="modulepreload" href="\#(path.dropFirst())">"#), "\(path)")
+    @Test("a script comes with all that it imports, each once, so the browser asks for one file")
+    func joined() throws {
+        let page = try served("/app.js"), worker = try served("/shared.js")
+        for name in PageFiles.all.keys where name.hasSuffix(".js") && name != "/app.js" && name != "/shared.js" {
+            let last = try #require(try served(name).split(separator: "\n").last { $0.hasPrefix("export ") })
+            #expect(page.components(separatedBy: last.dropFirst("export ".count)).count == 2, "\(name)")
+        }
+        #expect(worker.contains("\nclass Hub {") && !worker.contains("class Model"))
+        for script in [page, worker] {
+            #expect(!script.contains("\nimport ") && !script.contains("\nexport "))
         }
     }
 
     @Test("the page loads nothing from elsewhere, has no inline script, and uses relative addresses only")
-    func files() {
-        for (path, file) in PageFiles.all {
-            let text = String(decoding: file.content, as: UTF8.self)
+    func files() throws {
+        for path in PageFiles.all.keys {
+            let text = try served(path)
             for word in [
                 "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "//cdn",
                 "https://",

@@ -3,7 +3,7 @@
 import {make, makeSVG} from "./elements.js";
 import {dateFormat, shortTime} from "./model.js";
 
-const width = 360, height = 128, left = 40, bottom = 18, top = 8, right = 6;
+const width = 360, height = 128, left = 40, bottom = 18, upper = 8, right = 6;
 // The band that says when the tag was connected, below the axis.
 const bandHeight = 5, base = height - bottom - bandHeight - 1;
 
@@ -65,7 +65,7 @@ export function chart(title) {
       text.textContent = `${title}: ${drawn.text}`;
       picture.setAttribute("aria-valuemax", String(Math.max(0, marks.length - 1)));
       picture.replaceChildren(makeSVG("svg", {class: "chart", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true"},
-        ...drawn.children, makeSVG("line", {class: "cursor", y1: top, y2: base, hidden: true})));
+        ...drawn.children, makeSVG("line", {class: "cursor", y1: upper, y2: base, hidden: true})));
       choose(time === undefined ? -1 : marks.findIndex(mark => mark.time === time));
     },
     clear() {
@@ -95,7 +95,7 @@ function axes(labels, {start, end, now, days}) {
   const middle = (start + now) / 2;
   if (x(middle) > left + 80 && x(middle) < width - right - 60) parts.push(makeSVG("text", {x: x(middle), y: height - 4, "text-anchor": "middle"}, timeText(middle, days)));
   parts.push(makeSVG("text", {x: x(now), y: height - 4, "text-anchor": end > now ? "middle" : "end"}, "now"));
-  if (end > now) parts.push(makeSVG("line", {class: "axis", x1: x(now), x2: x(now), y1: top, y2: base}));
+  if (end > now) parts.push(makeSVG("line", {class: "axis", x1: x(now), x2: x(now), y1: upper, y2: base}));
   return parts;
 }
 
@@ -124,7 +124,7 @@ export function lineChart(values, {unit, low, high, slot, end: now, connection, 
   // The future takes half of the chart at most.
   const end = isForecast ? Math.min(empty, now + days * dayLength) : now;
   const x = scale(start, end), time = index => start + (index + 0.5) * slot;
-  const y = value => top + (high - Math.max(low, Math.min(high, value))) / (high - low) * (base - top);
+  const y = value => upper + (high - Math.max(low, Math.min(high, value))) / (high - low) * (base - upper);
   const children = [...axes([[high, y(high)], [(high + low) / 2, y((high + low) / 2)]], {start, end, now, days}), ...band(connection, {start, end, slot})];
   const key = [values, connection, end - start, Math.round(start / slot)];
   if (known.length === 0) return {text: `no value ${spanText(days)}`, marks: [], children, key};
@@ -149,7 +149,7 @@ export function columnChart(values, {slot: hour, end: now, days, connection, con
   for (let index = 0; index < values.length; index += step) counts.push(values.slice(index, index + step).reduce((sum, value) => sum + (value ?? 0), 0));
   const total = counts.reduce((sum, value) => sum + value, 0), highest = Math.max(...counts, 1);
   const start = (Math.floor(now / hour) + 1 - values.length) * hour, end = Math.max(now, start + counts.length * slot);
-  const x = scale(start, end), y = value => top + (1 - value / highest) * (base - top);
+  const x = scale(start, end), y = value => upper + (1 - value / highest) * (base - upper);
   const columns = counts.map((value, index) => makeSVG("rect", {
     class: "column", x: x(start + index * slot) + 1, width: x(start + slot) - x(start) - 2, y: y(value), height: base - y(value),
   }));

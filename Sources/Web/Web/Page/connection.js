@@ -77,7 +77,7 @@ export class Connection {
   remember(id) {
     if (this.remembered.has(id) || this.remembered.size >= mostRemembered) return;
     this.remembered.add(id);
-    history(id, 1).then(data => { if (data) this.model.remember(id, data.connection, data.slot, data.end); }, () => this.remembered.delete(id));
+    readHistory(id, 1).then(data => { if (data) this.model.remember(id, data.connection, data.slot, data.end); }, () => this.remembered.delete(id));
   }
 
   // Tells the server that the page is shown, which prolongs the session; at most once in an interval.
@@ -277,7 +277,7 @@ async function answered(address, options) {
 }
 
 // The rows of the charts of a tag for one day or seven, with times in milliseconds, up to the end of the present slot; null without them.
-export async function history(tag, days) {
+export async function readHistory(tag, days) {
   const {response, body} = await answered(`history?tag=${encodeURIComponent(tag)}&days=${days}`, {});
   if (!response.ok) return null;
   const slot = body.slot_s * 1000;

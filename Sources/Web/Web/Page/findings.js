@@ -36,7 +36,7 @@ export function bridgeDiagnosis(name, report) {
   const bad = list.filter(check => check.verdict === "failed"), notes = list.filter(check => check.verdict === "warning");
   const titles = verdict => list.filter(check => check.verdict === verdict).map(check => check.title);
   return {
-    conclusion: bad.length > 0 ? sentence(bad[0].title, bad[0].found) : notes.length > 0 ? `The bridge ${name} works.` : `The bridge ${name} works, and nothing is remarkable.`,
+    conclusion: bad.length > 0 ? stated(bad[0].title, bad[0].found) : notes.length > 0 ? `The bridge ${name} works.` : `The bridge ${name} works, and nothing is remarkable.`,
     remedies: bad[0]?.remedies ?? [], list: [...bad, ...notes].map(each => each === bad[0] ? {...each, remedies: []} : each),
     others: [["Ok", titles("ok")], ["Not checked", titles("skipped")]].filter(([, titles]) => titles.length > 0),
   };
@@ -57,7 +57,7 @@ const causes = {
   received: "The bridge does not receive the tag", bond: "The tag is not paired with this bridge", link: "The connection to the tag fails",
 };
 
-function sentence(subject, found) {
+function stated(subject, found) {
   const text = `${subject}: ${found.replace(/^not connected: /, "")}`;
   return sentenceEnd(capitalized(text));
 }
@@ -71,7 +71,7 @@ function heading(tag, isCurrent, isReached) {
 }
 
 function conclusion(tag, broken) {
-  if (broken) return sentence(causes[broken.name] ?? broken.title, broken.found);
+  if (broken) return stated(causes[broken.name] ?? broken.title, broken.found);
   return tag?.availability === "online" ? "Nothing from the broker to the tag is broken." : "Nothing broken was found.";
 }
 

@@ -11,7 +11,7 @@ const pairingTime = 60;
 // How long a search for tags in range lasts.
 const scanTime = 30;
 // After how long the page shows what is in range instead, in milliseconds.
-const patience = 10000;
+const searchPatience = 10000;
 
 // The pairing that this page has begun. It goes on while another page is shown.
 let running = null;
@@ -208,7 +208,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
     const isPaired = !pairing && ended?.answer.ok;
     drawProgress(pairing, now);
     drawGesture(now);
-    const isLate = pairing?.state === "searching" && now - since > patience;
+    const isLate = pairing?.state === "searching" && now - since > searchPatience;
     const isNewlyLate = isLate && !wasLate;
     wasLate = isLate;
     if (isNewlyLate) scan();

@@ -3,7 +3,7 @@
 import {make, makeSVG, replace, setText} from "./elements.js";
 import {capitalized, shortTime, span} from "./model.js";
 
-const width = 1000, height = 24;
+const stripWidth = 1000, stripHeight = 24;
 
 // A day in words.
 function textOf({parts, times}) {
@@ -34,11 +34,11 @@ export function todayStrip(hasText = false) {
 }
 
 function drawn({start, end, now, parts, times}, words) {
-  const x = time => ((time - start) / (end - start) * width).toFixed(1);
+  const x = time => ((time - start) / (end - start) * stripWidth).toFixed(1);
   const bar = ({from, to}, name, y, height) => makeSVG("rect", {class: name, x: x(from), width: Math.max(1, x(to) - x(from)), y, height});
   const line = (name, from, to, y, toY = y) => makeSVG("line", {class: name, x1: from, x2: to, y1: y, y2: toY});
-  return makeSVG("svg", {viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": `Today: ${words}`},
-    line("rest", x(now), width, 16),
+  return makeSVG("svg", {viewBox: `0 0 ${stripWidth} ${stripHeight}`, preserveAspectRatio: "none", role: "img", "aria-label": `Today: ${words}`},
+    line("rest", x(now), stripWidth, 16),
     ...parts.map(part => (part.isOnline === null ? line("unknown", x(part.from), x(part.to), 16) : part.isOnline ? bar(part, "online", 10, 12) : bar(part, "offline", 14, 4))),
-    ...times.map(time => line("touch", x(time), x(time), 0, height)), line("now", x(now), x(now), 6, height));
+    ...times.map(time => line("touch", x(time), x(time), 0, stripHeight)), line("now", x(now), x(now), 6, stripHeight));
 }

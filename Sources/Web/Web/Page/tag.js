@@ -3,9 +3,9 @@
 import {make, makeSVG, setText, isolated, named, button, copyable, confirmed, flash, replace, place} from "./elements.js";
 import {isDisconnected} from "./cards.js";
 import {gestureParts} from "./drawings.js";
-import {age, batteryText, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
+import {age, batteryText, capitalized, clockTime, dayTime, forecastText, presenceText, words} from "./model.js";
 import {chart, lineChart, columnChart} from "./chart.js";
-import {history} from "./connection.js";
+import {readHistory} from "./connection.js";
 import {levelsOf, withLevels} from "./levels.js";
 import {firstGap, lastAbsence} from "./gaps.js";
 import {todayStrip} from "./strip.js";
@@ -77,8 +77,8 @@ export function tagPage(root, {model, connection, go}, id) {
       if (!(Number.isInteger(value) && value >= low && value <= high)) return results[command].show({ok: false, text: `error: enter ${low} to ${high} ${unit}`});
       return send(command, {[key]: word, [number.key]: value}, results[command]);
     };
-    return control(capitalized(name), command,
-      ...choices.map(word => button(capitalized(word), () => give(word))), make("label", {}, "For", entry, unit));
+    return control(capitalized(words(name)), command,
+      ...choices.map(word => button(capitalized(words(word)), () => give(word))), make("label", {}, "For", entry, unit));
   });
 
   // A refused mode is not selected: some must be enabled in the configuration.
@@ -152,7 +152,7 @@ export function tagPage(root, {model, connection, go}, id) {
   async function loadCharts() {
     try {
       const shown = days;
-      const data = await history(id, shown);
+      const data = await readHistory(id, shown);
       // Another span was chosen meanwhile.
       if (!data || shown !== days) return;
       const {slot, end, hour, connection: links} = data;
@@ -324,10 +324,6 @@ const lostStages = {
   refused: "refused by the broker", unsendable: "too large for the broker", closing: "lost when the broker closed the connection",
   queued: "the broker does not read", written: "not acknowledged by the broker", waiting: "still waiting",
 };
-
-function capitalized(word) {
-  return words(word[0].toUpperCase() + word.slice(1));
-}
 
 // JSON that is broken between its parts.
 function breakable(text) {
