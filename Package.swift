@@ -284,7 +284,7 @@ let package = Package(
                 "TagFirmware", "Time",
             ],
             path: "Tests/Rigs/Simulation",
-            exclude: ["replay.py"],
+            exclude: ["recorded.json", "recorded.py", "replay.py"],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",

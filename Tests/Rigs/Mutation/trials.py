@@ -17,9 +17,11 @@ import schemata
 from mutants import Mutant
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
-_ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)")
-_PASSED = re.compile(r"Test run with (\d+) tests?.* passed after")
+_ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)|^(?P<run>.+: differs from minute \d+)")
+_PASSED = re.compile(r"(?:Test run with )?(\d+) (?:tests?.* passed after|runs are as recorded)")
 _MEMORY = 4 << 30
+# In place of a filter: what the bridges do in virtual time is compared with a recording.
+RECORDED = "recorded runs"
 _ENCLOSURE = Path(__file__).with_name("enclosure.py")
 
 
@@ -81,12 +83,16 @@ class Trials:
                 break
         return outcome
 
+    def _command(self, name: str) -> list[str | Path]:
+        if name == RECORDED:
+            return [self.tree / "Tests" / "Rigs" / "Simulation" / "recorded.py", self.program.parent / "simulate", "--first"]
+        return [self.program, "--testing-library", "swift-testing", "--filter", name]
+
     def _run(self, number: int, name: str, limit: float) -> Outcome:
         """Ends the tests at their first failure, or at the limit, with every process that they have started."""
         begin = time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, _ENCLOSURE, "prlimit", f"--data={_MEMORY}",
-             self.program, "--testing-library", "swift-testing", "--filter", name],
+            [sys.executable, _ENCLOSURE, "prlimit", f"--data={_MEMORY}", *self._command(name)],
             cwd=self.tree, env={**os.environ, schemata.VARIABLE: str(number)}, start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             encoding="utf-8", errors="replace",
@@ -98,7 +104,7 @@ class Trials:
         tests, reason = 0, ""
         for line in (_COLOR.sub("", line) for line in process.stdout):
             if match := _ISSUE.match(line):
-                reason = match.group(1)
+                reason = match.group(1) or match.group("run")
                 break
             if match := _PASSED.search(line):
                 tests = int(match.group(1))

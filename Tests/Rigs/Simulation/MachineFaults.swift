@@ -125,10 +125,11 @@ struct ConfigurationText {
     /// The lines before the list of tags.
     func lines(of instance: String, _ options: SimulationOptions) -> [String] {
         let level = logLevel ?? options.logLevel
+        let more = options.sendsEveryCommand ? Self.everything : []
         guard options.hasAllFaults else {
-            return ["instance: \(instance)", "mqtt:", "  host: broker", "log:", "  level: \(level)", "tags:"]
+            return more + ["instance: \(instance)", "mqtt:", "  host: broker", "log:", "  level: \(level)", "tags:"]
         }
-        return [
+        return more + [
             "instance: \(instance)", "mqtt:", "  hosts: [\(World.nodes.map { "\($0):1883" }.joined(separator: ", "))]",
             "  keepalive_s: \(keepAlive)", "log:", "  level: \(level)", "home_assistant:",
             "  discovery: \(isAnnounced)",
@@ -136,4 +137,15 @@ struct ConfigurationText {
             "  - on: double_tap", "    do: led flash", "  - broker: lost", "    do: led flash", "tags:",
         ]
     }
+
+    /// What the commands of every kind need, and what is published besides.
+    private static let everything = [
+        "groups:", "  - {name: hall, tags: [0000, 0001, 9999]}",
+        "gear:", "  - {vendor_id: 74-a8-ce-54, product_id: 8a-66-50-f4, product: Jacket}",
+        "chords:", "  - {name: twice, of: [cover, cover], within_ms: 5000}",
+        "  - {name: in_out, of: [brush_in, brush_out], exclusive: true}",
+        "signals:", "  - {name: tea, led: {color: green, pattern: pulsing}, haptic: short, repeat: 2}",
+        "presence:", "  away_after_s: 30", "slide:", "  enabled: true", "  idle_min: 1",
+        "imu:", "  folder: imu", "  idle_s: 20", "raw: true",
+    ]
 }

@@ -196,6 +196,7 @@ final class Oracle {
     /// The broker has accepted a message.
     func published(_ message: MQTTMessage, by identifier: String, _ process: BridgeProcess) {
         let topic = message.topic
+        world.trace("\(identifier) \(topic) \(String(decoding: message.payload, as: UTF8.self))")
         if topic.hasSuffix("/gesture"), topic.hasPrefix("jacquard/tag/") {
             process.oracle.published(gesture: message)
         } else if topic.hasSuffix("/stats") {
@@ -203,7 +204,6 @@ final class Oracle {
         } else if topic.hasSuffix("/result") || Self.isOfBridge(topic, "response") {
             result(message, identifier, process)
         } else if message.isRetained {
-            world.trace("\(identifier) \(topic) \(String(decoding: message.payload.prefix(900), as: UTF8.self))")
             if let tag = world.tag(of: topic) {
                 if !topic.hasSuffix("/rssi") { world.disturbed(tag) }
             } else {
@@ -214,7 +214,6 @@ final class Oracle {
 
     private func result(_ message: MQTTMessage, _ identifier: String, _ process: BridgeProcess) {
         guard let document = JSONValue(parsing: message.payload), let id = document["id"]?.string else { return }
-        world.trace("\(identifier) \(message.topic) \(String(decoding: message.payload.prefix(200), as: UTF8.self))")
         if document["final"]?.flag == true, document["status"]?.string == "ok" { world.people.succeeded(id) }
         guard document["final"]?.flag == true, let command = commands[id] else { return }
         if let tag = world.tag(of: message.topic), tag.garbledUntil < world.now, let error = document["error"],

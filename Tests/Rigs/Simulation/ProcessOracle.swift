@@ -61,7 +61,6 @@ final class ProcessOracle {
             let type = document["event_type"]?.string
         else { return world.fail("a gesture cannot be read") }
         let tag = World.serial(of: message.topic) ?? ""
-        world.trace("\(bridge) gesture \(tag) \(type) \(number)")
         if unnumbered.contains(tag) { return }
         let all = passed[tag] ?? []
         guard number >= 1, number <= all.count else {

@@ -17,6 +17,8 @@ struct SimulationOptions {
     var hasAllFaults = false
     /// Whether tags also lose the answer to a command, and refuse the next one.
     var losesAnswers = false
+    /// Whether commands of every kind are sent, whose effects nothing judges.
+    var sendsEveryCommand = false
     /// Whether a short run is played and printed that real programs can play, too.
     var isScheduled = false
     /// Whether all bridges run on one host, with one adapter.
@@ -31,12 +33,15 @@ struct SimulationOptions {
 
     static let usage = """
         usage: simulate [--seed N] [--minutes N] [--days N] [--bridges N] [--tags N] [--no-faults | --all-faults]
-                        [--lost-answers] [--shared-adapter] [--schedule] [--trace] [--history] [--log-level LEVEL]
+                        [--lost-answers] [--every-command] [--shared-adapter] [--schedule] [--trace] [--history]
+                        [--log-level LEVEL]
           --minutes N   so much simulated time, with as many events as possible (default: 30)
           --days N      so many days with 200 gestures of each tag and 240 commands
           --all-faults  with faults of the machine, of the disk and of single nodes of the broker, too
           --lost-answers
                         with tags that lose the answer to a command, and refuse the next one, too
+          --every-command
+                        also sends commands of every kind, right and wrong, and judges nothing: for recorded runs
           --shared-adapter
                         runs all bridges on one host, with one adapter
           --schedule    plays a short run, and prints it so that real programs can play it, too
@@ -53,6 +58,7 @@ struct SimulationOptions {
             case "--no-faults": hasFaults = false
             case "--all-faults": hasAllFaults = true
             case "--lost-answers": losesAnswers = true
+            case "--every-command": sendsEveryCommand = true
             case "--shared-adapter": sharesAdapter = true
             case "--schedule": (isScheduled, keepsHistory, duration) = (true, true, Schedule.duration)
             default:

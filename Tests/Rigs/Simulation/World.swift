@@ -16,6 +16,7 @@ final class World {
     private(set) lazy var people = People(self)
     private(set) lazy var faults = Faults(self)
     private lazy var lostAnswers = LostAnswers(self)
+    private lazy var everyCommand = EveryCommand(self)
     /// The plan of a run that real programs can play, too; nil for other runs.
     private(set) var schedule: Schedule?
     private(set) var tags: [AirTag] = []
@@ -187,7 +188,8 @@ final class World {
 
     /// Ends the run with a violation: the first one counts.
     func fail(_ text: String) {
-        guard violation == nil else { return }
+        // Nothing knows what the other commands have changed.
+        guard violation == nil, !options.sendsEveryCommand else { return }
         violation = "\(timeText) \(text)"
         EventLoop.shared.stop()
     }
@@ -220,6 +222,7 @@ final class World {
         oracle.begin()
         if options.hasFaults, schedule == nil { faults.begin() }
         if options.losesAnswers { lostAnswers.begin() }
+        if options.sendsEveryCommand { everyCommand.begin() }
         after(options.duration) { [self] in
             oracle.finish()
             EventLoop.shared.stop()
