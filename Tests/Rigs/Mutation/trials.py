@@ -18,7 +18,7 @@ from mutants import Mutant
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)|^(?P<run>.+: differs from minute \d+)")
-_PASSED = re.compile(r"(?:Test run with )?(\d+) (?:tests?.* passed after|runs are as recorded)")
+_PASSED = re.compile(r"Test run with (\d+) tests?.* passed after|^(?P<runs>\d+) runs are as recorded")
 _MEMORY = 4 << 30
 # In place of a filter: what the bridges do in virtual time is compared with a recording.
 RECORDED = "recorded runs"
@@ -107,7 +107,7 @@ class Trials:
                 reason = match.group(1) or match.group("run")
                 break
             if match := _PASSED.search(line):
-                tests = int(match.group(1))
+                tests = int(match.group(1) or match.group("runs"))
         timer.cancel()
         process.stdin.close()
         process.stdout.close()

@@ -123,6 +123,16 @@ struct GestureTraceTests {
         #expect(line(outbox) == "acknowledged 1 2 2 11 40 reason 0, queued 1 2 30 - - window")
     }
 
+    @Test("expires while the window is full")
+    func expiryInWindow() throws {
+        var outbox = connected(window: 1)
+        let first = try #require(submit(&outbox, 1, at: 0).first?.ticket)
+        _ = submit(&outbox, 2, at: 1)
+        outbox.written(at: at(1.1))
+        #expect(outbox.acknowledged(first, at: at(7_000)).isEmpty)
+        #expect(line(outbox) == "acknowledged 1 2 2 11 70000 reason 0, expired 1 2 - - 69990 window")
+    }
+
     @Test("starts again when the connection is lost before the acknowledgement")
     func lostConnection() {
         var outbox = connected(window: 1)

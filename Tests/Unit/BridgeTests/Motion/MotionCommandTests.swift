@@ -100,6 +100,16 @@ struct MotionCommandTests {
         #expect(line == expected)
     }
 
+    @Test(
+        "J51: a recording ends with any other state of the sensor",
+        arguments: [MotionStatus.idle, .lowBattery, .erasing])
+    func recordingEnds(status: MotionStatus) {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        scene.answer(.motionStatus(Self.active))
+        #expect(scene.report(.motion(.status(status))).last?.contains(#""mode":"none""#) == true)
+    }
+
     @Test("J51: a state that does not allow a recording is named")
     func busy() {
         let scene = Self.scene()
@@ -493,6 +503,17 @@ struct MotionDownloadTests {
         other.disconnect()
         other.wait(.seconds(3600))
         #expect(imu(other).contains("the link was lost for too long"))
+    }
+
+    @Test("are not ended by a link that came back within the hour, however long the disk takes then")
+    func linkBack() {
+        let scene = receiving()
+        scene.disconnect()
+        scene.wait(.seconds(3500))
+        scene.connect()
+        scene.wait(.seconds(200))
+        #expect(imu(scene).contains(#""download":{"bytes":0,"of":6,"session":"run-1"}"#))
+        #expect(imu(scene).contains(#""error":null"#))
     }
 
     @Test("erase the session only on request, and only after the file is complete")
