@@ -81,6 +81,8 @@ function update() {
   // Of a page in the background, only the title is visible. The rest is drawn when it is shown.
   if (document.hidden) return;
   attempt(drawHeader);
+  // A part of many tags would be drawn as few tags.
+  if (connection.isArriving) return;
   attempt(() => {
     shown?.update?.();
     model.changedTags.clear();

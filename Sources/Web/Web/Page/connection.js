@@ -5,8 +5,8 @@ import {exactSpan} from "./model.js";
 
 // How long the server may take to answer, in milliseconds.
 const longestAnswer = 8000;
-// With more tags than this, the first rows are drawn before the other tags are known.
-const manyTags = 100;
+// With more tags than this, which are always a table, the first rows are drawn before the other tags are known.
+const manyTags = 60;
 // The most tags whose last day is read.
 const mostRemembered = 24;
 // How long a worker may take to start.
@@ -17,6 +17,8 @@ export class Connection {
     this.model = model;
     this.session = null;
     this.isForgotten = false;
+    // Whether only a part of few tags may have been received.
+    this.isArriving = false;
     // Sends a message to the hub; null before the first session.
     this.tell = null;
     this.touch = null;
@@ -63,6 +65,7 @@ export class Connection {
     this.session = null;
     this.touch = null;
     this.model.forget();
+    this.isArriving = false;
     this.remembered.clear();
     this.report();
   }
@@ -174,13 +177,17 @@ export class Connection {
         break;
       case "reset":
         model.reset();
+        this.isArriving = true;
         return;
       case "mirror":
         for (const message of list(value)) model.apply(message);
         // The first rows of many tags don't wait for the others.
-        if (hadFew && model.tags.size > manyTags) break;
-        return;
+        if (!hadFew || model.tags.size <= manyTags) return;
+        this.isArriving = false;
+        break;
       case "history":
+        // The facts are complete before it.
+        this.isArriving = false;
         for (const message of list(value)) this.apply(message, true);
         return;
       case "ready":
@@ -189,6 +196,7 @@ export class Connection {
       case "message": return this.handle(value);
       case "lost":
         model.server.isLost = true;
+        this.isArriving = false;
         break;
       case "renew": return this.renewed();
       case "ended": return this.onSessionLost();

@@ -18,8 +18,12 @@ const columns = [
   {key: "light", title: "LED", isCommand: true},
 ];
 
-// How many rows are made at once; more follow when the end of the table comes into view.
+// How many rows are made at once when the end of the table comes into view.
 const rowsAtOnce = 60;
+// The height of a row in pixels: the first rows are those that fit into the window.
+const rowHeight = 48;
+// After how long those that follow them are made, in milliseconds.
+const firstRowsAlone = 300;
 
 // Sorted by "need", the first rows are the tags that are offline, then those with a low battery.
 const memory = {filter: "", hasMore: false, sort: "need", descending: false};
@@ -49,14 +53,15 @@ export function tagTable(root, {model, connection}, includes) {
   const facts = new Map();
   // The rows that have been made, by id.
   const rows = new Map();
-  let sorted = [], visible = [], limit = rowsAtOnce, isSorted = false;
+  let sorted = [], visible = [], limit = Math.ceil(window.innerHeight / rowHeight), isSorted = false;
   filter.addEventListener("input", () => { memory.filter = filter.value; limit = rowsAtOnce; showRows(); });
   const nearEnd = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting || visible.length < limit) return;
     limit += rowsAtOnce;
     showRows();
   }, {rootMargin: "800px"});
-  nearEnd.observe(end);
+  let isWatched = false;
+  const watching = setTimeout(() => { isWatched = true; nearEnd.observe(end); }, firstRowsAlone);
 
   function sortBy(key) {
     memory.descending = memory.sort === key ? !memory.descending : false;
@@ -176,13 +181,18 @@ export function tagTable(root, {model, connection}, includes) {
     place(body, elements);
     if (body.contains(focus)) focus.focus({preventScroll: true});
     // Reports again whether the end is in view.
-    if (elements.length !== visible.length) { nearEnd.unobserve(end); nearEnd.observe(end); }
+    if (isWatched && elements.length !== visible.length) { nearEnd.unobserve(end); nearEnd.observe(end); }
     visible = next;
     setText(count, matching.length === facts.size ? "" : `${matching.length} of ${facts.size} shown`);
     setText(empty, matching.length === 0 ? "No tag matches." : "");
   }
 
-  return {update, message, close: () => nearEnd.disconnect()};
+  function close() {
+    clearTimeout(watching);
+    nearEnd.disconnect();
+  }
+
+  return {update, message, close};
 }
 
 // A narrow line has no place for "low", whose gauge is red and nearly empty.
