@@ -1,8 +1,9 @@
 import EventLoop
+import JacquardProtocol
 import MQTTTypes
 import Time
 
-/// Commands and requests of every kind, right and wrong, for recorded runs.
+/// Commands and requests of every kind, right and wrong, chords, and messages of Home Assistant, for recorded runs.
 ///
 /// The oracle does not judge their effects: that nothing has changed is seen in the trace.
 @LoopActor
@@ -19,15 +20,56 @@ final class EveryCommand {
     /// Begins to send them, about two a second.
     func begin() {
         world.after(.milliseconds(Int64(100 + random.next() % 800))) { [self] in
-            send()
+            count += 1
+            switch count % 12 {
+            case 0: touch(Self.pairs[Int(random.next() % UInt64(Self.pairs.count))])
+            case 1 where random.next() % 3 == 0: visit()
+            default: send()
+            }
             begin()
         }
     }
 
+    private var tag: AirTag { world.tags[Int(random.next() % UInt64(world.tags.count))] }
+
+    /// Gestures that are chords, or nearly.
+    private static let pairs: [[Gesture]] = [
+        [.shortCover, .shortCover], [.brushIn, .brushOut], [.brushIn, .shortCover], [.doubleTap, .doubleTap, .brushIn],
+    ]
+
+    private func touch(_ gestures: [Gesture]) {
+        let tag = tag
+        for (number, gesture) in gestures.enumerated() {
+            world.after(.milliseconds(Int64(200 * number))) { tag.make(gesture) }
+        }
+    }
+
+    /// Home Assistant starts, someone deletes a device in it, or forgets a tag and pairs it again.
+    private func visit() {
+        let (tag, bridge) = (tag.serial, world.hosts[0].instance)
+        switch random.next() % 4 {
+        case 0: announce("status", "online")
+        case 1: announce("device/jacquard_tag_\(tag)/config", "")
+        case 2: announce("device/jacquard_bridge_\(bridge)/config", "")
+        default:
+            let topic = "jacquard/bridge/\(bridge)/request/"
+            world.people.send(topic + "forget", "{\"tag\":\"\(tag)\",\"id\":\"f\(count)\"}", id: nil)
+            world.after(.seconds(5)) { [self] in
+                world.people.send(topic + "pair", "{\"serial\":\"\(tag)\",\"timeout_s\":60}", id: nil)
+            }
+        }
+    }
+
+    private func announce(_ topic: String, _ payload: String) {
+        world.broker.inject(
+            MQTTMessage(
+                topic: "homeassistant/" + topic, payload: Array(payload.utf8), qos: .atLeastOnce,
+                isRetained: payload.isEmpty))
+    }
+
     private func send() {
-        count += 1
         let (topic, payload) = Self.rows[Int(random.next() % UInt64(Self.rows.count))]
-        let tag = world.tags[Int(random.next() % UInt64(world.tags.count))].serial
+        let tag = tag.serial
         let bridge = world.hosts[Int(random.next() % UInt64(world.hosts.count))].instance
         func filled(_ text: String) -> String { text.replacing("TAG", with: tag).replacing("BRIDGE", with: bridge) }
         // Some come twice, with the same id.
@@ -333,6 +375,8 @@ final class EveryCommand {
             "bridge/BRIDGE/request/pair",
             #"""
             {"serial":"TAG","timeout_s":5}
+            {"serial":"TAG","timeout_s":60}
+            {"serial":"TAG","timeout_s":30}
             {"serial":"TAG","check":true}
             {"serial":"TAG","radio":"hall"}
             {"serial":"99ZZ","timeout_s":1}
@@ -349,7 +393,7 @@ final class EveryCommand {
         ("bridge/BRIDGE/request/health", "{}"),
         ("bridge/BRIDGE/request/refresh", "{}"),
         ("bridge/BRIDGE/request/log_level", "{\"level\":\"debug\"}\n{\"level\":\"info\"}\n{\"level\":\"loud\"}"),
-        ("bridge/BRIDGE/request/doctor", "{}\n{\"tag\":\"TAG\"}\n{\"tag\":\"9999\"}"),
+        ("bridge/BRIDGE/request/doctor", "{}\n{\"tag\":\"9999\"}"),
         (
             "bridge/BRIDGE/request/log",
             #"""

@@ -91,12 +91,4 @@ struct BluetoothFaultTests {
         scene.connect()
         #expect(latest(scene, "jacquard/tag/003R/availability") == "online")
     }
-
-    @Test("each problem belongs to a check of doctor that reports it")
-    func checks() {
-        for code in Problem.Code.allCases {
-            #expect(code.verdict == .failed || code.verdict == .warning)
-            #expect(Check.allCases.contains(code.check))
-        }
-    }
 }

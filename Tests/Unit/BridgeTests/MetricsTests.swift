@@ -71,10 +71,24 @@ struct MetricsTests {
         #expect(lines.contains(#"jacquard_bridge_problems{code="no_adapter"} 1"#))
     }
 
+    /// A bridge with a sample of every metric.
+    private static func complete() throws -> Scene {
+        let chord = Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .seconds(1))
+        let reflex = Reflex(on: .event("tap_in"), request: try ReflexRequest("led flash"))
+        let scene = Scene(chords: [chord], reflexes: [reflex])
+        scene.connect()
+        scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
+        scene.report(.gesture(.doubleTap))
+        scene.report(.gesture(.brushIn))
+        let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
+        scene.handle(.adapters([adapter]))
+        scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))
+        return scene
+    }
+
     @Test("are in the format of Prometheus: each family once, after its help and type")
     func format() throws {
-        let scene = Scene.connected()
-        scene.report(.gesture(.shortCover))
+        let scene = try Self.complete()
         var families: Set<String> = []
         var current = ""
         for line in lines(scene) {
@@ -101,16 +115,7 @@ struct MetricsTests {
         let text = try String(contentsOf: path, encoding: .utf8)
         let named = Set(
             text.matches(of: #/jacquard_(?:bridge|adapter|tag)_\w+/#).map { String($0.0).withoutHistogramSuffix })
-        let chord = Chord(name: "tap_in", of: [.doubleTap, .brushIn], within: .seconds(1))
-        let reflex = Reflex(on: .event("tap_in"), request: try ReflexRequest("led flash"))
-        let scene = Scene(chords: [chord], reflexes: [reflex])
-        scene.connect()
-        scene.report(.battery(BatteryStatus(level: 87, isCharging: true)))
-        scene.report(.gesture(.doubleTap))
-        scene.report(.gesture(.brushIn))
-        let adapter = AdapterFacts(id: "hci0", address: nil, state: .poweredOff)
-        scene.handle(.adapters([adapter]))
-        scene.handle(.sighting(.tag003R, TagSighting(rssi: -60)))
+        let scene = try Self.complete()
         let written = Set(
             lines(scene).compactMap { $0.firstMatch(of: #/^jacquard_\w+/#).map { String($0.0).withoutHistogramSuffix } }
         )

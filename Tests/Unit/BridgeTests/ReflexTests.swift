@@ -102,6 +102,17 @@ struct ReflexTests {
         #expect(count(scene, .tag003R) == 1)
     }
 
+    @Test("of a tag that is forgotten and added again do not pause any more")
+    func forgotten() throws {
+        let scene = Self.scene(try Self.tap(cooldown: .seconds(3_600)))
+        scene.report(.gesture(.doubleTap))
+        scene.handle(.tagRemoved(.tag003R))
+        scene.handle(.tagAdded(.tag003R))
+        scene.connect()
+        let tag = scene.state.handle(of: .tag003R) ?? .none
+        #expect(Self.given(scene.state.handle(.tag(tag, .gesture(.doubleTap)), at: scene.now)).count == 1)
+    }
+
     @Test("on a chord follow the chord, and those on a gesture in an exclusive chord follow what is published")
     func chord() throws {
         let chord = Chord(

@@ -17,6 +17,8 @@ final class Scene {
     var actions: [BridgeAction] = []
     /// Every publication so far.
     var publications: [Publication] = []
+    /// The problems whose findings are as expected.
+    var examined: Set<Problem.Key> = []
 
     /// 2026-11-20T10:15:02.114Z, an hour after the start of the machine.
     static let beginning = Timestamp(instant: Instant(sinceBoot: .seconds(3_600)), unixMilliseconds: 1_795_169_702_114)
@@ -74,7 +76,8 @@ final class Scene {
     /// Passes an event to the bridge and returns its publications as lines.
     @discardableResult
     func handle(_ event: BridgeEvent) -> [String] {
-        note(state.handle(event, at: now))
+        defer { expectFindings() }
+        return note(state.handle(event, at: now))
     }
 
     func connect(_ tag: TagID = .tag003R) {
