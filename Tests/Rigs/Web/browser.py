@@ -48,6 +48,14 @@ class Driver:
         self.process.wait()
 
 
+# The results of commands from now on: the page shows one that has succeeded for two seconds only.
+RESULTS = """window.results = [];
+window.resultObserver ??= new MutationObserver(() => {
+  for (const line of document.querySelectorAll(".result")) if (line.textContent) window.results.push(line.textContent);
+});
+window.resultObserver.observe(document, {subtree: true, childList: true, characterData: true});"""
+
+
 class Browser:
     """A headless Chromium with its own profile."""
 
@@ -87,12 +95,26 @@ class Browser:
             raise Failure("%s; it shows:\n%s" % (failure, self.text()))
         return watch.seconds()
 
+    def note_results(self):
+        """Notes the results of commands from now on. Each click begins with it."""
+        self.run(RESULTS)
+
+    def wait_for_result(self, text):
+        """Waits for the result of a command, and returns it."""
+        find = "return window.results.find(result => result.includes(arguments[0]))"
+        try:
+            return wait_for("the result %r" % text, lambda: self.run(find, text), 15)
+        except TimeoutError as failure:
+            raise Failure("%s; there were %s; it shows:\n%s" % (failure, self.run("return window.results"), self.text()))
+
     def wait_for_script(self, script, what, seconds=15):
         return wait_for(what, lambda: self.run(script), seconds)
 
     def act(self, using, value, action, body):
         """Finds an element and acts on it; again, if the page has drawn it again in between."""
         def acted():
+            if action == "click":
+                self.note_results()
             element = self.call("POST", "/element", {"using": using, "value": value})[ELEMENT]
             try:
                 self.call("POST", "/element/%s/%s" % (element, action), body)

@@ -92,7 +92,7 @@ def results(run):
     }).observe(document.querySelector('.card .result'), {childList: true, subtree: true, characterData: true})""")
     begin = time.monotonic()
     page.click(".card button")
-    page.wait_for("ok, answered in")
+    page.wait_for_result("ok, answered in")
     page.wait_for_script("return !document.querySelector('.card .result').innerText.trim()", "the end of the tick")
     took = time.monotonic() - begin
     seen = page.run("return window.seen")

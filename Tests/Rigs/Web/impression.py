@@ -81,8 +81,9 @@ def cards(run):
         parts = page.run(CARD, "0001")
         require(parts[1:] == ["connected", "63 %", "about 5 days left", "brush in", "LED", "Haptic"], "a card: %s" % parts)
         before = len(led_lines(stage, "0001"))
+        page.note_results()
         page.run("[...document.querySelectorAll('.card')].find(card => card.innerText.includes('0001')).querySelector('button').click()")
-        page.wait_for("ok, answered in")
+        page.wait_for_result("ok, answered in")
         wait_for("the tag plays", lambda: len(led_lines(stage, "0001")) > before)
         known = page.run(count)[0]
         for number in range(8 - known):

@@ -34,7 +34,7 @@ def first_day(run):
         browser.wait_for("Charts")
         browser.wait_for_script("return document.querySelectorAll('#gestures tbody tr').length > 0", "a gesture", 30)
         browser.click_text("Play")
-        browser.wait_for("ok, answered in")
+        browser.wait_for_result("ok, answered in")
         log = os.path.dirname(prints(script, r"its log is (\S+)").group(1)) + "/simulator.log"
         wait_for("the LED of the tag", lambda: led(log, serial))
         took = watch.seconds()

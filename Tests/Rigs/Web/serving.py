@@ -45,7 +45,7 @@ def proxy(run):
     browser.run("location.hash = 'tag/0001'")
     browser.wait_for("Charts")
     browser.click_text("Play")
-    browser.wait_for("ok, answered in")
+    browser.wait_for_result("ok, answered in")
     browser.click_text("Log out")
     browser.wait_for("Password")
 
@@ -156,7 +156,7 @@ def ingress(run):
         run.show("tag/0001", browser)
         browser.wait_for("Charts")
         browser.click_text("Play")
-        browser.wait_for("ok, answered in")
+        browser.wait_for_result("ok, answered in")
         cookies = browser.call("GET", "/cookie")
         require([(c["path"], c["httpOnly"], c["sameSite"]) for c in cookies] == [(proxy.path, True, "Strict")], "cookie: %s" % cookies)
         outside = {address for address in browser.requests() if not address.startswith((proxy.address, "data:"))}

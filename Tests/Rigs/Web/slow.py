@@ -131,8 +131,7 @@ def command_time(run):
         run.show("tag/0001", browser)
         browser.wait_for("connected")
         browser.click_text("Short")
-        browser.wait_for("ok, answered in")
-        shown = re.search(r"ok, answered in (\S+) (m?s)\b", browser.text())
+        shown = re.search(r"ok, answered in (\S+) (m?s)\b", browser.wait_for_result("ok, answered in"))
         require(shown[2] == "s" and float(shown[1]) >= 1.2, "the time of a command: %s" % shown[0])
     finally:
         browser.close()

@@ -291,7 +291,7 @@ def logins(run):
         browser.call("POST", "/window", {"handle": first})
         run.show("tag/0001", browser)
         browser.click_text("Short")
-        browser.wait_for("ok, answered in")
+        browser.wait_for_result("ok, answered in")
         browser.open("about:blank")
         browser.open(link)
         browser.wait_for("attic ok")

@@ -118,7 +118,7 @@ def tabs(run):
             handles.append(other_tab(browser, address + "#tag/0001"))
             browser.wait_for("Charts")
         browser.click_text("Short")
-        browser.wait_for("ok, answered in")
+        browser.wait_for_result("ok, answered in")
         wait_for("one stream for each browser", lambda: len(relay.streams) == 3, 30)
         browser.wait_for("connected")
         second.wait_for("connected")

@@ -38,7 +38,7 @@ def pair_and_use(run):
     page.wait_for("Open its page")
     before = len(led_lines(stage, "003R"))
     page.click_text("Try the LED")
-    page.wait_for("ok, answered in")
+    page.wait_for_result("ok, answered in")
     wait_for("the tag plays", lambda: len(led_lines(stage, "003R")) > before)
     page.type("#name", "Left sleeve")
     page.click_text("Name it")
@@ -105,8 +105,9 @@ def keyboard_only(run):
     page.wait_for("Charts")
     page.tab_to("Play")
     before = len(led_lines(stage, "003R"))
+    page.note_results()
     page.keys(SPACE)
-    page.wait_for("ok, answered in")
+    page.wait_for_result("ok, answered in")
     wait_for("the tag plays", lambda: len(led_lines(stage, "003R")) > before)
 
 

@@ -56,7 +56,7 @@ def first_walk(run):
     def light():
         before = len(led_lines(stage, "003R"))
         walk.click("Try the LED")
-        page.wait_for("ok, answered in")
+        page.wait_for_result("ok, answered in")
         wait_for("the LED of the tag", lambda: len(led_lines(stage, "003R")) > before)
 
     def gesture():
