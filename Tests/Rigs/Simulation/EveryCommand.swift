@@ -11,6 +11,7 @@ final class EveryCommand {
     private let world: World
     private var random: SplitMix
     private var count = 0
+    private var latest: (topic: String, payload: String)?
 
     init(_ world: World) {
         self.world = world
@@ -67,17 +68,16 @@ final class EveryCommand {
                 isRetained: payload.isEmpty))
     }
 
+    /// Sends a command or a request; some come twice, as from an automation that has heard no result.
     private func send() {
+        if let latest, count % 9 == 0 { return world.people.send(latest.topic, latest.payload, id: nil) }
         let (topic, payload) = Self.rows[Int(random.next() % UInt64(Self.rows.count))]
         let tag = tag.serial
         let bridge = world.hosts[Int(random.next() % UInt64(world.hosts.count))].instance
         func filled(_ text: String) -> String { text.replacing("TAG", with: tag).replacing("BRIDGE", with: bridge) }
-        // Some come twice, with the same id.
-        let id = count % 9 == 0 ? count - 1 : count
-        let text = filled(payload)
-        let whole =
-            text.hasPrefix("{")
-            ? "{" + text.dropFirst().dropLast() + (text == "{}" ? "" : ",") + "\"id\":\"e\(id)\"}" : text
+        let text = filled(payload), id = "\"id\":\"e\(count)\"}"
+        let whole = text.hasPrefix("{") ? String(text.dropLast()) + (text == "{}" ? "" : ",") + id : text
+        latest = ("jacquard/" + filled(topic), whole)
         world.people.send("jacquard/" + filled(topic), whole, id: nil)
     }
 

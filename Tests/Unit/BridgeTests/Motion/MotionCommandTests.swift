@@ -248,6 +248,19 @@ struct MotionCommandTests {
         #expect(scene.performed.last == .changeModule(.deactivate, named: "IMUModule"))
     }
 
+    @Test(
+        "J50: a module that another client has activated is left alone when it is listed",
+        arguments: ["modules/get", "info/get"])
+    func foreignModule(command: String) {
+        let scene = Self.scene()
+        var module = ModuleDescriptor.motion
+        module.isEnabled = true
+        scene.send("tag/003R/" + command, command == "info/get" ? #"{"component":"modules"}"# : "")
+        scene.answer(.modules([module]))
+        scene.wait(.seconds(2_000))
+        #expect(scene.performed.count == 1)
+    }
+
     @Test("J48: a module that is deactivated by modules/set ends its stream")
     func deactivatedElsewhere() {
         let scene = Self.scene()
@@ -311,6 +324,13 @@ struct MotionStreamTests {
         var lines: [String] = []
         for number in 0..<11 { lines += scene.report(.motion(.samples(try value(number * 3)))) }
         #expect(lines.count == 1)
+    }
+
+    @Test("a batch ends where the next value, of up to three samples, may have no place")
+    func nearlyFull() throws {
+        let scene = scene(#"{"action":"stream"}"#)
+        for number in 0..<29 { #expect(scene.report(.motion(.samples(try value(number, 1)))) == []) }
+        #expect(scene.report(.motion(.samples(try value(29, 1)))).count == 1)
     }
 
     @Test("the binary form is a header of 16 bytes and the samples unchanged")
