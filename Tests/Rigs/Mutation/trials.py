@@ -17,8 +17,8 @@ import schemata
 from mutants import Mutant
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
-_ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)|^(?P<run>.+: differs from minute \d+)")
-_PASSED = re.compile(r"Test run with (\d+) tests?.* passed after|^(?P<runs>\d+) runs are as recorded")
+_ISSUE = re.compile(r"^✘ +Test (.+?) (?:recorded an issue|failed after)|^(.+: differs from minute \d+)")
+_PASSED = re.compile(r"Test run with (\d+) tests?.* passed after|^(\d+) runs are as recorded")
 _MEMORY = 4 << 30
 # In place of a filter: what the bridges do in virtual time is compared with a recording.
 RECORDED = "recorded runs"
@@ -104,10 +104,10 @@ class Trials:
         tests, reason = 0, ""
         for line in (_COLOR.sub("", line) for line in process.stdout):
             if match := _ISSUE.match(line):
-                reason = match.group(1) or match.group("run")
+                reason = match[match.lastindex]
                 break
             if match := _PASSED.search(line):
-                tests = int(match.group(1) or match.group("runs"))
+                tests = int(match[match.lastindex])
         timer.cancel()
         process.stdin.close()
         process.stdout.close()

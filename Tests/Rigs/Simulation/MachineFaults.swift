@@ -138,7 +138,7 @@ struct ConfigurationText {
         ]
     }
 
-    /// What the commands of every kind need, and what is published besides.
+    /// The settings for the commands of every kind, and for what is published besides.
     private static let everything = [
         "groups:", "  - {name: hall, tags: [0000, 0001, 9999]}",
         "gear:", "  - {vendor_id: 74-a8-ce-54, product_id: 8a-66-50-f4, product: Jacket}",

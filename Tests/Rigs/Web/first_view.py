@@ -171,7 +171,7 @@ TABLE = """(async () => {
   const {main} = scene, rows = () => [...main.querySelectorAll("#tags tbody tr")];
   // The first ones fill the window, and the others follow.
   const first = rows().length;
-  while (rows().length < 60) await new Promise(resolve => setTimeout(resolve, 20));
+  await scene.rows(60);
   const need = rows().map(row => row.querySelector(".offline") ? "offline" : row.querySelector(".word") ? "low" : "").filter((each, index, list) => each !== list[index - 1]);
   scene.gesture("0001", "cover", 0, 9);
   scene.page.message({kind: "tag", id: "0001", name: "gesture"});
@@ -185,7 +185,7 @@ TABLE = """(async () => {
   view("Cards").click();
   const cards = main.querySelectorAll(".card").length;
   view("Table").click();
-  while (rows().length < 60) await new Promise(resolve => setTimeout(resolve, 20));
+  await scene.rows(60);
   return {first, need, heights: [...new Set(rows().map(row => Math.round(row.getBoundingClientRect().height)))], flash: row.querySelector(".flash")?.innerText.startsWith("cover"),
     before, after, sent: scene.sent.map(([topic]) => topic), cards, rows: rows().length, wide: document.documentElement.scrollWidth - innerWidth};
 })()"""

@@ -86,9 +86,8 @@ BEGIN = HEAR + """[...scene.main.querySelectorAll("button")].find(each => each.g
 const {now} = scene.model;"""
 AWAY = """scene.away("0001", 100, 55); scene.gesture("0001", "brush_in", 12, 9);
 scene.gesture("0001", "double_tap", 0, 10); scene.update(); await scene.wait(1800);"""
-ALL = """while (scene.main.querySelectorAll("#tags tbody tr").length < 60) await scene.wait(20);"""
 VIEWS = {
-    "none": ("tags", 0, "", ""), "three": ("tags", 3, "", AWAY), "nine": ("tags", 9, "", ""), "sixty": ("tags", 60, "", ALL), "one-tag": ("tag", 9, "0001", AWAY),
+    "none": ("tags", 0, "", ""), "three": ("tags", 3, "", AWAY), "nine": ("tags", 9, "", ""), "sixty": ("tags", 60, "", "await scene.rows(60);"), "one-tag": ("tag", 9, "0001", AWAY),
     "events": ("events", 9, "", ""),
     "pair-range": ("pair", 0, "", HEAR),
     "pair-late": ("pair", 0, "", BEGIN + "scene.model.now = () => now.call(scene.model) + 11000; scene.update(); scene.update();" + HEAR),

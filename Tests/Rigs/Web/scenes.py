@@ -31,6 +31,8 @@ SCENE = """const [options, done] = arguments;
   };
   scene.gesture = (id, type, ago = 0, seq = 1, more = {}) => scene.event(`tag/${id}/gesture`, {event_type: type, seq, boot: "1", time: iso(ago * 6e4), ...more}, ago * 6e4);
   scene.wait = ms => new Promise(resolve => setTimeout(resolve, ms));
+  // The rows of a table that follow the first ones come a moment later.
+  scene.rows = async count => { while (main.querySelectorAll("#tags tbody tr").length < count) await scene.wait(20); };
   scene.update = () => { model.isNextSecond = true; scene.page.update(); model.changedTags.clear(); };
   scene.open = argument => {
     scene.page?.close?.();

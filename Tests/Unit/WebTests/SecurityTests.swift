@@ -510,7 +510,7 @@ struct SecurityTests {
         #expect(response["Referrer-Policy"] == "no-referrer")
     }
 
-    /// What a browser receives for a path of the page.
+    /// The body of the response to a path of the page.
     private func served(_ path: String) throws -> String {
         String(decoding: try #require(PageFiles.response(for: path, known: nil)).body, as: UTF8.self)
     }

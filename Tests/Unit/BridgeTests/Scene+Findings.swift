@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bridge
 
-/// What the health says, `request/doctor` says, too.
+/// The findings of `request/doctor` beside the problems of the health.
 extension Scene {
     /// The checks that the bridge itself makes: the others are the driver's, or those of one tag.
     private static let ownChecks: Set<Check> = [
