@@ -28,13 +28,14 @@ struct GestureTraceTests {
         let now = Timestamp(instant: at(10_000), unixMilliseconds: 0)
         return outbox.gestures(TraceQuery(tag: nil, sequence: nil, count: 100)).map { trace in
             let document = GestureTraceDocument(trace, of: "003R", ChordNames(), nil, TraceClock(now), at: now)
-            let times = [document.read, document.reassembled, document.queued, document.written, document.ended]
+            let (gesture, stages) = (document.gesture, document.stages)
+            let times = [stages.read, stages.reassembled, stages.queued, stages.written, stages.ended]
                 .map { $0.map { "\(($0 + 50) / 100)" } ?? "-" }
-            let released = document.released.map { "released \(($0 + 50) / 100)" }
+            let released = stages.released.map { "released \(($0 + 50) / 100)" }
             let rest = [
-                document.reason.map { "reason \($0)" }, document.waitedFor, document.repeated ? "again" : nil, released,
+                gesture.reason.map { "reason \($0)" }, gesture.waitedFor, gesture.repeated ? "again" : nil, released,
             ]
-            return ([document.stage] + times + rest.compactMap(\.self)).joined(separator: " ")
+            return ([gesture.stage] + times + rest.compactMap(\.self)).joined(separator: " ")
         }.joined(separator: ", ")
     }
 

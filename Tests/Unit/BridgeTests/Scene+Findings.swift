@@ -11,7 +11,7 @@ extension Scene {
 
     /// Expects a finding for each current problem when the problems have changed.
     func expectFindings() {
-        let problems = Set(state.health.current.map(\.key))
+        let problems = Set(state.diagnostics.health.current.map(\.key))
         guard problems != examined else { return }
         examined = problems
         let findings = BridgeFindings(of: state, at: now).all(with: HostReport(findings: []), tag: nil)

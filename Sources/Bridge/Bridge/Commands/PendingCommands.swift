@@ -20,12 +20,8 @@ struct PendingCommands: Sendable {
     private(set) var pending: [PendingCommand] = []
     /// The commands whose results other bridges publish.
     var left = LeftCommands()
-    /// Whether other bridges are known, which may wait for a proof that this one lives.
-    var hasPeers = false
-    /// Until when it proves that it lives although no other bridge knows its tags.
-    private(set) var provesUntil: Instant?
-    /// When this bridge has to prove that it lived after the results that it has published.
-    private var proofDue: Instant?
+    /// What this bridge owes other bridges, which leave results to it.
+    var proof = LifeProof()
     private var storedResults = StoredResults()
     /// The commands that other bridges may still have.
     var refused = RefusedCommands()
@@ -45,7 +41,7 @@ struct PendingCommands: Sendable {
     /// When the next timeout is due.
     var deadline: Instant? {
         var earliest: Instant?
-        earliest.lower(to: proofDue)
+        earliest.lower(to: proof.due)
         earliest.lower(to: left.deadline)
         // Iterates by index, and reads stored properties: an element, and a computed property, copies each command.
         for index in pending.indices {
@@ -68,7 +64,7 @@ extension PendingCommands {
     mutating func storedResult(for requester: Requester, at now: Timestamp, _ effects: inout Effects) -> [UInt8]? {
         guard let key = requester.key, let payload = storedResults.result(for: key, at: now.instant) else { return nil }
         traces.repeated(requester.trace, .stored)
-        planProof(of: requester, at: now.instant)
+        proof.plan(after: requester, at: now.instant)
         requester.publish(payload, &effects)
         return payload
     }
@@ -466,27 +462,9 @@ extension PendingCommands {
     private mutating func refusal(
         _ requester: Requester, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
     ) {
-        planProof(of: requester, at: now.instant)
+        proof.plan(after: requester, at: now.instant)
         requester.publish(
             requester.payload(.error, error: failure, bridge: bridge, at: now, &timeText), &effects)
-    }
-
-    /// How long after a result this bridge proves that it lives. The results of this time share the proof.
-    private static let proofDelay = Duration.milliseconds(500)
-
-    /// Plans a proof after the result of a command to a tag.
-    private mutating func planProof(of requester: Requester, at now: Instant) {
-        if hasPeers, requester.trace != 0, proofDue == nil { proofDue = now + Self.proofDelay }
-    }
-
-    /// Handles results that another bridge has left to this one although it does not know the tag.
-    mutating func proves(until instant: Instant) { provesUntil = max(provesUntil ?? instant, instant) }
-
-    /// Returns whether this bridge has to prove that it lives.
-    mutating func takeProofDue(at now: Instant) -> Bool {
-        guard let due = proofDue, due <= now else { return false }
-        proofDue = nil
-        return true
     }
 
     /// Ends the trace of a command, and counts its duration if it is one to a tag; counts the command of a reflex.
@@ -506,7 +484,7 @@ extension PendingCommands {
     ) {
         if requester.isReflex, !isBrokerConnected { return }
         if let key = requester.key { storedResults.store(payload, for: key, at: now.instant) }
-        planProof(of: requester, at: now.instant)
+        proof.plan(after: requester, at: now.instant)
         requester.publish(payload, &effects)
     }
 }

@@ -49,7 +49,7 @@ struct InfoGet: TagRequest {
             return TagRequestOutcome(data: CommandData(tag.infoDocument))
         case (.deviceInformation(of: .gear), .component(let component)):
             tag.gearReported(component, at: now, &effects)
-            return TagRequestOutcome(data: CommandData(GearDocument(tag.gear)))
+            return TagRequestOutcome(data: CommandData(GearDocument(tag.gear.latest)))
         case (_, .modules): return TagRequestOutcome(response, aboutModulesOf: &tag, at: now, &effects)
         default: return TagRequestOutcome()
         }

@@ -1,5 +1,18 @@
-/// `G/info`.
+/// `G/info`: its parts as one object.
 struct BridgeInfoDocument: Encodable {
+    let program: ProgramDocument
+    let tags: BridgeTagsDocument
+    let session: BridgeSessionDocument
+
+    func encode(to encoder: any Encoder) throws {
+        try program.encode(to: encoder)
+        try tags.encode(to: encoder)
+        try session.encode(to: encoder)
+    }
+}
+
+/// The program of a bridge, and what it is connected to.
+struct ProgramDocument: Encodable {
     /// The version of the MQTT contract.
     let contract = 1
     let version: String
@@ -10,11 +23,23 @@ struct BridgeInfoDocument: Encodable {
     @OrNull var mqtt: Int?
     /// The connected node of the broker; omitted if only one address is configured.
     var node: String?
+    /// Whether the bridge publishes beats; omitted if not.
+    var watch: Bool?
+}
+
+/// The tags of a bridge, in `G/info`.
+struct BridgeTagsDocument: Encodable {
     let tags: [String]
     /// The connected tags. Commands to them are answered by this bridge only.
     let connected: [String]
     /// The tags whose facts this bridge leaves to another one, which is connected to them; omitted if there are none.
     var elsewhere: [String]?
+    /// The tags of each group; omitted without groups.
+    var groups: [String: [String]]?
+}
+
+/// What other bridges need to know of the commands of a bridge, in `G/info`.
+struct BridgeSessionDocument: Encodable {
     /// The commands that have failed here, and that another bridge may still have; omitted if there are none.
     var refused: [RefusedCommand]?
     /// The number of the session at the broker; omitted for the first.
@@ -22,14 +47,9 @@ struct BridgeInfoDocument: Encodable {
     /// The time from the last message of the session before until the connection: the bridge has missed its commands. Omitted for the
     /// first session.
     var missedMilliseconds: Int64?
-    /// The tags of each group; omitted without groups.
-    var groups: [String: [String]]?
-    /// Whether the bridge publishes beats; omitted if not.
-    var watch: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case contract, version, instance, started, boot, bluez, mqtt, node, tags, connected, elsewhere, refused
-        case session, groups, watch
+        case refused, session
         case missedMilliseconds = "missed_ms"
     }
 }

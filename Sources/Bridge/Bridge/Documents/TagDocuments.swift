@@ -18,7 +18,8 @@ struct TagInfoDocument: Encodable {
     let gestures: [String]
     let chords: [String]
 
-    init(_ entry: TagEntry, sighting: TagSighting, component: Component?, chords: [String], bridge: String) {
+    init(_ entry: TagEntry, sighting: TagSighting, _ info: TagInfo) {
+        let component = info.component
         id = entry.id.text
         name = entry.name ?? sighting.name
         tagName = sighting.name
@@ -28,10 +29,10 @@ struct TagInfoDocument: Encodable {
         vendorID = component?.vendor.id.description
         productID = component?.product.id.description
         uuid = component?.uuid
-        self.bridge = bridge
+        bridge = info.bridge
         paired = sighting.isPaired
         gestures = Gesture.words
-        self.chords = chords
+        chords = info.chords
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -42,69 +43,86 @@ struct TagInfoDocument: Encodable {
     }
 }
 
-/// `T/connection`.
+/// `T/connection`: its parts as one object.
 struct ConnectionDocument: Encodable {
+    let progress: ConnectionProgressDocument
+    let reception: ReceptionDocument
+    let reason: ConnectionReasonDocument
+
+    func encode(to encoder: any Encoder) throws {
+        try progress.encode(to: encoder)
+        try reception.encode(to: encoder)
+        try reason.encode(to: encoder)
+    }
+}
+
+/// How far the connection of a tag has come.
+struct ConnectionProgressDocument: Encodable {
     let state: String
     @OrNull var step: Int?
     @OrNull var of: Int?
     let attempt: Int
     let since: String
-    @OrNull var adapter: String?
-    /// Omitted if the bridge has one radio.
-    var radio: String?
-    @OrNull var rssi: Int?
-    @OrNull var lastSeen: String?
-    @OrNull var error: ConnectionErrorDocument?
     @OrNull var retryAt: String?
     @OrNull var retryInMilliseconds: Int64?
-    /// How the last link ended; the key is missing while presence is off.
-    var ended: OrNull<String>?
-    /// The state in one word for people.
-    let status: String
-    /// Why the tag is not connected.
-    @OrNull var why: String?
-    /// Whether the tag stays disconnected until the user connects it.
-    let held: Bool
 
     /// - Parameters:
     ///   - connection: the connection.
     ///   - since: since when it has this state.
-    ///   - error: why it has failed; nil if it has not.
-    ///   - sighting: the latest facts from the Bluetooth stack.
-    ///   - lastSeen: when the tag was last received; nil if not since the start.
-    ///   - ended: how the last link ended; nil while presence is off.
-    ///   - reason: the state in one word, and why the tag is not connected, as `why` prints it; nil while it is connected.
-    ///   - held: whether it stays disconnected until the user connects it.
     ///   - now: the current time.
-    init(
-        _ connection: TagConnection, since: Timestamp, error: ConnectionErrorDocument?, sighting: TagSighting,
-        lastSeen: Timestamp?, ended: OrNull<String>?, reason: (status: TagStatus, why: String?), held: Bool,
-        at now: Timestamp
-    ) {
-        status = reason.status.rawValue
-        why = reason.why
-        self.held = held
-        self.ended = ended
+    init(_ connection: TagConnection, since: Timestamp, at now: Timestamp) {
         state = connection.state.word
         step = connection.state.step
         of = connection.state.step == nil ? nil : TagConnection.totalSteps
         attempt = connection.attempt
         self.since = since.text
-        adapter = sighting.adapter
-        radio = sighting.radio
-        rssi = sighting.rssi
-        self.lastSeen = lastSeen?.text
-        self.error = error
         retryAt = connection.retryAt.map { (now + max(.zero, $0 - now.instant)).text }
         retryInMilliseconds = connection.retryAt.map { max(0, ($0 - now.instant).milliseconds) }
     }
 
     private enum CodingKeys: String, CodingKey {
-        case state, status, step, of, attempt, since, adapter, radio, rssi, error, ended, why, held
+        case state, step, of, attempt, since
         case retryAt = "retry_at"
-        case lastSeen = "last_seen"
         case retryInMilliseconds = "retry_in_ms"
     }
+}
+
+/// Where and when a tag was received last.
+struct ReceptionDocument: Encodable {
+    @OrNull var adapter: String?
+    /// Omitted if the bridge has one radio.
+    var radio: String?
+    @OrNull var rssi: Int?
+    @OrNull var lastSeen: String?
+
+    /// - Parameters:
+    ///   - sighting: the latest facts from the Bluetooth stack.
+    ///   - lastSeen: when the tag was last received; nil if not since the start.
+    init(_ sighting: TagSighting, lastSeen: Timestamp?) {
+        adapter = sighting.adapter
+        radio = sighting.radio
+        rssi = sighting.rssi
+        self.lastSeen = lastSeen?.text
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case adapter, radio, rssi
+        case lastSeen = "last_seen"
+    }
+}
+
+/// Why a tag is connected or not.
+struct ConnectionReasonDocument: Encodable {
+    /// The state in one word for people.
+    let status: String
+    /// Why the tag is not connected, as `why` prints it; nil while it is connected.
+    @OrNull var why: String?
+    /// Why the connection has failed; nil if it has not.
+    @OrNull var error: ConnectionErrorDocument?
+    /// How the last link ended; the key is missing while presence is off.
+    var ended: OrNull<String>?
+    /// Whether the tag stays disconnected until the user connects it.
+    let held: Bool
 }
 
 /// Why a connection failed, in `T/connection`.

@@ -162,7 +162,7 @@ extension Find {
 extension Find {
     /// The parts of the gear that can be noticed.
     private static func gear(of tag: TagMirror) -> Set<Capability> {
-        (tag.gear?.value?.capabilities ?? []).intersection([.led, .haptic])
+        (tag.gear.latest?.value?.capabilities ?? []).intersection([.led, .haptic])
     }
 
     /// The commands that let the gear blink and vibrate.

@@ -162,14 +162,11 @@ struct MotionSet: TagRequest {
         case .download(let words, let isErased):
             return download(words, isErased: isErased, response, on: &tag, at: now, &effects)
         case .record(let id, let rates):
-            tag.motion.mode = .store
-            tag.motion.session = id.session
-            tag.motion.rates = rates
+            tag.motion.use.mode = .store
+            tag.motion.use.session = id.session
+            tag.motion.use.rates = rates
         case .stream(let rates, let seconds, let isBinary):
-            tag.motion.mode = .stream
-            tag.motion.session = nil
-            tag.motion.rates = rates
-            tag.motion.lost = 0
+            tag.motion.use = MotionState.Use(mode: .stream, rates: rates)
             tag.motion.stream = MotionState.Stream(isBinary: isBinary, until: now.instant + .seconds(seconds))
         case .stop:
             tag.motion.endStream()
@@ -233,8 +230,8 @@ struct MotionSet: TagRequest {
         }
         tag.motion.download = MotionState.Download(session: session, isErased: isErased)
         tag.motion.idleAt = nil
-        tag.motion.file = nil
-        tag.motion.error = nil
+        tag.motion.lastDownload.file = nil
+        tag.motion.lastDownload.error = nil
         tag.publishMotion(&effects)
         effects.add(.file(.open, file, of: tag.entry.id))
         return outcome

@@ -35,19 +35,19 @@ struct MotionDocument: Encodable {
     }
 
     init(_ motion: MotionState) {
-        accelerometerHertz = motion.rates?.accelerometerHertz
-        gyroscopeHertz = motion.rates?.gyroscopeHertz
+        accelerometerHertz = motion.use.rates?.accelerometerHertz
+        gyroscopeHertz = motion.use.rates?.gyroscopeHertz
         code = motion.status?.rawValue
-        mode = motion.mode.rawValue
+        mode = motion.use.mode.rawValue
         module = motion.module?.word
-        session = motion.session
+        session = motion.use.session
         state = motion.download?.isRunning == true ? MotionStatus.transferring.word : motion.status?.word
-        lost = motion.stream?.batch.losses.lost ?? motion.lost
+        lost = motion.stream?.batch.losses.lost ?? motion.use.lost
         download = motion.download.map {
             Download(session: $0.session.id.session, bytes: $0.received, of: Int($0.session.byteCount))
         }
-        file = motion.file
-        error = motion.error
+        file = motion.lastDownload.file
+        error = motion.lastDownload.error
     }
 }
 

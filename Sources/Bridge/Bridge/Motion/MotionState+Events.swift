@@ -33,7 +33,7 @@ extension MotionState {
         case .data(let bytes): downloaded(bytes, in: tag, &effects)
         case .status(let new):
             status = new
-            if new != .logging, mode == .store { mode = .none }
+            if new != .logging, use.mode == .store { use.mode = .none }
             used(idle: tag.idle, at: tag.now.instant)
             effects.append(.publishState)
         }
@@ -90,10 +90,10 @@ extension MotionState {
             return
         case (.erase(let id), .success): sessions?.removeAll { $0.id == id }
         case (.erase(let id), .failure(.linkLost)), (.erase(let id), .failure(.notConnected)):
-            unerased = id
+            lastDownload.unerased = id
             return
         case (.erase, .failure(let failure)):
-            error = "the session was not erased: \(text)"
+            lastDownload.error = "the session was not erased: \(text)"
             if failure.leavesEffectUnknown {
                 doubt.responseLost(changesSessions: true, at: tag.now.instant)
             }
@@ -157,9 +157,9 @@ extension MotionState {
         case .written(let count): self.download?.unwritten = max(0, download.unwritten - count)
         case .finished(let path):
             self.download = nil
-            file = path
+            lastDownload.file = path
             idleAt = tag.now.instant + tag.idle
-            if download.isErased { unerased = session.id }
+            if download.isErased { lastDownload.unerased = session.id }
             eraseDownloaded(in: tag, &effects)
             effects.append(.publishState)
         case .failed(let reason): downloadFailed(reason, in: tag, &effects)
@@ -217,7 +217,7 @@ extension MotionState {
     private mutating func downloadFailed(_ reason: String, in tag: Conditions, _ effects: inout [Effect]) {
         let isToStop = tag.isConnected && download?.isRunning == true
         download = nil
-        error = reason
+        lastDownload.error = reason
         idleAt = tag.now.instant + tag.idle
         if isToStop { effects.append(.send(.stop)) }
         effects.append(.publishState)
@@ -225,8 +225,8 @@ extension MotionState {
 
     /// Erases a downloaded session on the tag as requested, now or at the next connection.
     private mutating func eraseDownloaded(in tag: Conditions, _ effects: inout [Effect]) {
-        guard tag.isConnected, let id = unerased else { return }
-        unerased = nil
+        guard tag.isConnected, let id = lastDownload.unerased else { return }
+        lastDownload.unerased = nil
         effects.append(.send(.erase(id)))
     }
 }

@@ -8,6 +8,17 @@ struct MotionState: Sendable {
         case none, store, stream
     }
 
+    /// The latest use of the sensor, which may have ended.
+    struct Use: Sendable {
+        /// `none` after its end.
+        var mode = Mode.none
+        /// The name of the recording.
+        var session: String?
+        var rates: MotionRates?
+        /// The samples that the latest stream has lost.
+        var lost = 0
+    }
+
     /// A stream in progress.
     struct Stream: Sendable {
         var isBinary: Bool
@@ -36,6 +47,16 @@ struct MotionState: Sendable {
         var silentAt: Instant?
     }
 
+    /// The end of the latest download.
+    struct EndedDownload: Sendable {
+        /// The file of the last complete download.
+        var file: String?
+        /// Why the last download, or the erasing after it, has failed.
+        var error: String?
+        /// The downloaded session that is erased on the tag at the next connection.
+        var unerased: MotionSessionID?
+    }
+
     /// The purpose of a command of the bridge's own.
     enum Errand: Sendable {
         case check, list, stop, deactivate
@@ -47,20 +68,12 @@ struct MotionState: Sendable {
     /// Whether the tag was ever found to have the module.
     var isPresent = false
     var status: MotionStatus?
-    var mode = Mode.none
-    var session: String?
-    var rates: MotionRates?
-    var lost = 0
+    var use = Use()
     /// The latest list of sessions; nil until they were listed.
     var sessions: [StoredMotionSession]?
     var stream: Stream?
     var download: Download?
-    /// The file of the last complete download.
-    var file: String?
-    /// Why the last download, or the erasing after it, has failed.
-    var error: String?
-    /// The downloaded session that is erased on the tag at the next connection.
-    var unerased: MotionSessionID?
+    var lastDownload = EndedDownload()
     /// When the unused module is deactivated.
     var idleAt: Instant?
     var streamEnd = MotionStreamEnd()
@@ -107,7 +120,7 @@ struct MotionState: Sendable {
         switch status {
         // Also if another client has begun it.
         case .logging, .transferring, .erasing: true
-        default: mode != .none || download != nil
+        default: use.mode != .none || download != nil
         }
     }
 
@@ -128,9 +141,9 @@ struct MotionState: Sendable {
 
     /// Ends the stream; what it has lost stays known.
     mutating func endStream() {
-        if let stream { lost = stream.batch.losses.lost }
+        if let stream { use.lost = stream.batch.losses.lost }
         stream = nil
-        mode = .none
+        use.mode = .none
     }
 
     /// Ends the stream with its link.
@@ -145,9 +158,9 @@ struct MotionState: Sendable {
         module = status.module
         if status.module != .missing { isPresent = true }
         self.status = status.status
-        if status.status != .logging { mode = .none }
-        if status.status == .logging, mode == .none, let recording {
-            (mode, session, rates) = (.store, recording.session, recording.rates)
+        if status.status != .logging { use.mode = .none }
+        if status.status == .logging, use.mode == .none, let recording {
+            (use.mode, use.session, use.rates) = (.store, recording.session, recording.rates)
         }
     }
 }

@@ -130,7 +130,7 @@ struct NotifySet: TagRequest {
         guard let light else { return TagRequestOutcome() }
         tag.lights[.tag].plays(light.pattern, light.state, at: now.instant)
         tag.lightConfirmed()
-        let canVibrate = tag.gear?.value?.capabilities.contains(.haptic) ?? false
+        let canVibrate = tag.gear.latest?.value?.capabilities.contains(.haptic) ?? false
         let commands: [TagCommand] = canVibrate ? haptic.map { [.playHaptic($0)] } ?? [] : []
         effects.publish(tag.ledFact)
         return TagRequestOutcome(commands: commands)

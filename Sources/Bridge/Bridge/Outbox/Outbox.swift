@@ -51,23 +51,29 @@ public struct Outbox: Sendable {
         let isSuspect: Bool
     }
 
+    /// A connection to the broker.
+    private struct Connection {
+        /// How many deliveries may be unacknowledged.
+        let window: Int
+        /// Whether acknowledgements have a reason (MQTT 5).
+        let hasReasons: Bool
+        /// Whether it is to a node of a cluster.
+        let isCluster: Bool
+        /// Whether the broker has acknowledged a publication.
+        var hasAcknowledged = false
+    }
+
     private let window: Int
     private let maxResultBytes: Int
-    private var receiveMaximum = Int.max
+    /// nil without a connection.
+    private var connection: Connection?
     private(set) var facts = FactMirror()
     private var factRetry = FactRetry()
-    /// Whether this connection is to a node of a cluster.
-    private var isCluster = false
     var backlog: Backlog
     private var unacknowledged = Queue<Unacknowledged>()
     private var lastTicket: UInt64 = 0
-    private var isConnected = false
-    /// Whether the broker has acknowledged a publication on this connection.
-    private var hasAcknowledged = false
     private var lost = Dropped()
     var traces = GestureTraces()
-    /// Whether acknowledgements of this connection have a reason (MQTT 5).
-    private var hasReasons = true
     /// Number of acknowledged deliveries since the start.
     public private(set) var acknowledgements = 0
     /// How commands are accepted now.
@@ -184,11 +190,8 @@ public struct Outbox: Sendable {
         receiveMaximum: Int = .max, hasReasons: Bool = true, isCluster: Bool = false, at now: Instant
     ) -> [Delivery] {
         if isConnected { disconnected(at: now) }
-        isConnected = true
-        hasAcknowledged = false
-        self.receiveMaximum = max(1, receiveMaximum)
-        self.hasReasons = hasReasons
-        self.isCluster = isCluster
+        connection = Connection(
+            window: min(window, max(1, receiveMaximum)), hasReasons: hasReasons, isCluster: isCluster)
         backlog.connected(factTopics: facts.queueAll(), at: now)
         traceDropped(at: now)
         return drain(at: now)
@@ -200,8 +203,11 @@ public struct Outbox: Sendable {
     ///   - isClosedByBroker: whether a publication may be the cause.
     ///   - now: the current time.
     public mutating func disconnected(isClosedByBroker: Bool = false, at now: Instant) {
-        isConnected = false
-        let messages = unacknowledged.all.compactMap { isClosedByBroker ? interrupted($0, at: now) : $0.message }
+        let hasAcknowledged = connection?.hasAcknowledged == true
+        connection = nil
+        let messages = unacknowledged.all.compactMap {
+            isClosedByBroker ? interrupted($0, hasAcknowledged: hasAcknowledged, at: now) : $0.message
+        }
         for gesture in backlog.gestures { traces.note(gesture.number, .waitedForBroker) }
         for message in messages { traces.interrupted(message.publication.gesture.number) }
         backlog.disconnected(unacknowledged: messages, at: now)
@@ -238,7 +244,7 @@ public struct Outbox: Sendable {
     ///   - now: the current time.
     /// - Returns: the deliveries that now fit into the window.
     public mutating func acknowledged(_ ticket: UInt64, reason: UInt8 = 0, at now: Instant) -> [Delivery] {
-        ended(ticket, .acknowledged, reason: hasReasons ? reason : nil, at: now)
+        ended(ticket, .acknowledged, reason: connection?.hasReasons == true ? reason : nil, at: now)
     }
 
     /// Handles a delivery that the broker or the client has refused. It is not sent again.
@@ -258,11 +264,11 @@ public struct Outbox: Sendable {
     ) -> [Delivery] {
         if let delivery = removeUnacknowledged(ticket) {
             acknowledgements += 1
-            hasAcknowledged = true
+            connection?.hasAcknowledged = true
             if facts.clearSuspicion(delivery.topic) { factRetry.succeeded() }
             if delivery.isClearing {
                 facts.cleared(delivery.topic)
-            } else if isCluster, delivery.message == nil, outcome == .acknowledged {
+            } else if connection?.isCluster == true, delivery.message == nil, outcome == .acknowledged {
                 factAcknowledged(delivery, at: now)
             }
             if let gesture = delivery.message?.publication.gesture, gesture.isGesture {
@@ -274,9 +280,12 @@ public struct Outbox: Sendable {
 }
 
 extension Outbox {
+    private var isConnected: Bool { connection != nil }
+
     /// Whether another delivery may be in flight. A suspect is sent alone.
     private var hasRoom: Bool {
-        isConnected && unacknowledged.count < min(window, receiveMaximum) && unacknowledged.first?.isSuspect != true
+        guard let connection else { return false }
+        return unacknowledged.count < connection.window && unacknowledged.first?.isSuspect != true
     }
 
     private mutating func removeUnacknowledged(_ ticket: UInt64) -> Unacknowledged? {
@@ -290,7 +299,9 @@ extension Outbox {
     /// it was alone, and the broker takes others.
     ///
     /// - Returns: the message to send again.
-    private mutating func interrupted(_ delivery: Unacknowledged, at now: Instant) -> Waiting? {
+    private mutating func interrupted(
+        _ delivery: Unacknowledged, hasAcknowledged: Bool, at now: Instant
+    ) -> Waiting? {
         guard delivery.isSuspect else {
             guard var message = delivery.message else {
                 facts.suspect(delivery.topic)

@@ -60,7 +60,7 @@ struct RefreshRequest: BridgeRequest {
     func begin(
         in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
-        if bridge.work.refreshes.admits(at: now.instant) { bridge.publishAllAgain(at: now, &effects) }
+        if bridge.tags.work.refreshes.admits(at: now.instant) { bridge.publishAllAgain(at: now, &effects) }
         return .done(.none)
     }
 }

@@ -64,7 +64,7 @@ struct KnownTagDocument: Encodable {
         paired = tag.sighting.isPaired
         state = tag.link.connection.state.word
         rssi = tag.sighting.rssi
-        lastGear = tag.lastGear?.name.nonEmpty
+        lastGear = tag.gear.last?.name.nonEmpty
         lastSeen = [tag.lastSeen, seen?.at].compactMap(\.self).max { $0.instant < $1.instant }?.text
     }
 

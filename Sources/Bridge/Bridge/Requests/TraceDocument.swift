@@ -34,8 +34,27 @@ struct TraceDocument: Encodable {
     }
 }
 
-/// The stages of a gesture. Times in microseconds are distances from `time`; `null` for a stage that was not reached.
+/// A gesture and the times of its stages, as one object.
 struct GestureTraceDocument: Encodable {
+    let gesture: TracedGestureDocument
+    let stages: GestureStagesDocument
+
+    init(
+        _ trace: GestureTrace, of tag: String, _ names: ChordNames, _ tracing: TraceContext?, _ clock: TraceClock,
+        at now: Timestamp
+    ) {
+        gesture = TracedGestureDocument(trace, of: tag, names, tracing, clock, at: now)
+        stages = GestureStagesDocument(trace)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try gesture.encode(to: encoder)
+        try stages.encode(to: encoder)
+    }
+}
+
+/// A gesture, and how far it has come.
+struct TracedGestureDocument: Encodable {
     let tag: String
     let eventType: String
     let seq: UInt32
@@ -44,13 +63,6 @@ struct GestureTraceDocument: Encodable {
     /// The last stage: `waiting`, `queued`, `written`, `acknowledged`, `refused`, `expired`, `dropped`, `unsendable` or
     /// `closing`.
     let stage: String
-    let read: Int64
-    let reassembled: Int64
-    /// When a gesture that was held back was released.
-    @OrNull var released: Int64?
-    @OrNull var queued: Int64?
-    @OrNull var written: Int64?
-    @OrNull var ended: Int64?
     /// The reason of MQTT 5's PUBACK.
     @OrNull var reason: Int?
     /// `broker`, `window` or `chord`.
@@ -69,9 +81,38 @@ struct GestureTraceDocument: Encodable {
         self.tag = tag
         eventType = names.name(of: trace.name)
         seq = trace.sequence
-        age = max(0, (TraceTicks.microseconds(TraceTicks.at(now.instant) - trace.received) + 500) / 1_000)
         time = clock.text(of: TraceTicks.instant(trace.received))
         stage = trace.stage
+        reason = trace.remarks.contains(.hasReason) ? Int(trace.reason) : nil
+        waitedFor =
+            trace.remarks.contains(.waitedForBroker)
+            ? "broker"
+            : trace.remarks.contains(.waitedForWindow) ? "window" : trace.remarks.contains(.wasHeld) ? "chord" : nil
+        repeated = trace.remarks.contains(.isRepeated)
+        age = max(0, (TraceTicks.microseconds(TraceTicks.at(now.instant) - trace.received) + 500) / 1_000)
+        self.trace = tracing?.traceID(tag: trace.tag, sequence: UInt64(trace.sequence))
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case tag, seq, time, stage, reason, repeated, trace
+        case eventType = "event_type"
+        case waitedFor = "waited_for"
+        case age = "age_ms"
+    }
+}
+
+/// When a gesture reached its stages: distances in microseconds from the `time` of its ``TracedGestureDocument``; `null` for a stage that
+/// was not reached.
+struct GestureStagesDocument: Encodable {
+    let read: Int64
+    let reassembled: Int64
+    /// When a gesture that was held back was released.
+    @OrNull var released: Int64?
+    @OrNull var queued: Int64?
+    @OrNull var written: Int64?
+    @OrNull var ended: Int64?
+
+    init(_ trace: GestureTrace) {
         let wasHeld = trace.remarks.contains(.wasHeld)
         read = TraceTicks.microseconds(Int64(trace.read))
         reassembled = wasHeld ? 0 : TraceTicks.microseconds(Int64(trace.reassembled))
@@ -79,13 +120,6 @@ struct GestureTraceDocument: Encodable {
         queued = Self.microseconds(trace.queued)
         written = Self.microseconds(trace.written)
         ended = Self.microseconds(trace.ended)
-        reason = trace.remarks.contains(.hasReason) ? Int(trace.reason) : nil
-        waitedFor =
-            trace.remarks.contains(.waitedForBroker)
-            ? "broker"
-            : trace.remarks.contains(.waitedForWindow) ? "window" : wasHeld ? "chord" : nil
-        repeated = trace.remarks.contains(.isRepeated)
-        self.trace = tracing?.traceID(tag: trace.tag, sequence: UInt64(trace.sequence))
     }
 
     private static func microseconds(_ ticks: UInt32) -> Int64? {
@@ -93,16 +127,12 @@ struct GestureTraceDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case tag, seq, time, stage, reason, repeated, trace
-        case eventType = "event_type"
         case read = "read_us"
         case reassembled = "reassembled_us"
         case released = "released_us"
         case queued = "queued_us"
         case written = "written_us"
         case ended = "ended_us"
-        case waitedFor = "waited_for"
-        case age = "age_ms"
     }
 }
 

@@ -18,7 +18,7 @@ struct BridgeFindings {
 
     init(of bridge: borrowing BridgeState, at now: Timestamp) {
         tags = bridge.tags
-        health = bridge.health
+        health = bridge.diagnostics.health
         stack = bridge.stack
         let configuration = bridge.configuration
         introduction =

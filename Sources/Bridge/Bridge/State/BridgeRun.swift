@@ -2,6 +2,7 @@ import Time
 
 /// What is true of this run of the bridge: its beginning, and its end.
 struct BridgeRun: Sendable {
+    let topics: BridgeTopics
     /// A few characters that are unique to this start, such as `9f3c`.
     let boot: String
     let startedAt: Timestamp
@@ -12,8 +13,8 @@ struct BridgeRun: Sendable {
     /// nil before ``BridgeEvent/stopping``.
     var shutdown: Shutdown?
 
-    init(boot: String, startedAt: Timestamp) {
-        (self.boot, self.startedAt) = (boot, startedAt)
+    init(_ topics: BridgeTopics, boot: String, startedAt: Timestamp) {
+        (self.topics, self.boot, self.startedAt) = (topics, boot, startedAt)
         statsPayload = StatsPayload(boot: boot)
     }
 }

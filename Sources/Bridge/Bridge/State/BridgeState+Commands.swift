@@ -47,7 +47,7 @@ extension BridgeState {
             pendingCommands.bridgeAdded(change.added, ExactText(instance))
             if change.isRestarted { pendingCommands.bridgeStarted(ExactText(instance)) }
             if let since = change.missedSince { pendingCommands.bridgeMissed(ExactText(instance), since: since) }
-            pendingCommands.hasPeers = !fleet.peers.isEmpty
+            pendingCommands.proof.hasPeers = !fleet.peers.isEmpty
             if change.isProof {
                 pendingCommands.left.bridgeLives(
                     ExactText(instance), connected: change.connected,
@@ -71,7 +71,7 @@ extension BridgeState {
             let change = fleet.peers.received(
                 state: message.payload, of: instance, isStored: fleet.scopes.mayBeStored(at: now.instant),
                 at: now.instant)
-            pendingCommands.hasPeers = !fleet.peers.isEmpty
+            pendingCommands.proof.hasPeers = !fleet.peers.isEmpty
             dropCommands(ofTagsAt: ExactText(instance), change, at: now, &effects)
             peerChanged(change, at: now, &effects)
             ringChanged(at: now, &effects)
@@ -127,7 +127,7 @@ extension BridgeState {
             return
         }
         // Another bridge may wait for a proof.
-        if position == nil, address.tag != nil { pendingCommands.proves(until: now.instant + .seconds(1)) }
+        if position == nil, address.tag != nil { pendingCommands.proof.force(until: now.instant + .seconds(1)) }
         let other = responder(address, position, as: member)
         let payload = Result { () throws(CommandFailure) in try CommandPayload(message.payload) }
         let id = CommandEnvelope.id(of: payload, message.payload)

@@ -102,7 +102,7 @@ extension BridgeState {
         let old = configuration
         configuration = new
         pendingCommands.commandsPerTag = new.options.commandsPerTag
-        for index in tags.indices { tags[index].link.offlineAfter = new.options.offlineAfter }
+        for index in tags.indices { tags[index].link.grace.length = new.options.offlineAfter }
         intake.settings = TagRequestContext.Settings(new.options)
         if old.reflexes != new.reflexes { reactions.setReflexes(new.reflexes) }
         watchChanged(isBrokerConnected: isBrokerConnected, at: now, &effects)
@@ -258,7 +258,7 @@ extension BridgeState {
 
 extension BridgeState {
     mutating func measured(_ measurement: HealthMeasurement, at now: Timestamp, _ effects: inout Effects) {
-        health.measured(measurement, at: now.instant)
+        diagnostics.health.measured(measurement, at: now.instant)
         let isContested = fleet.contest.minutePassed(at: now.instant)
         _ = updateHealth(at: now)
         effects.publish(healthFact(at: now))
@@ -298,18 +298,19 @@ extension BridgeState {
     mutating func healthEvent(
         at now: Timestamp, _ effects: inout Effects, _ change: (inout HealthMonitor) -> Void
     ) {
-        change(&health)
+        change(&diagnostics.health)
         healthChanged(at: now, &effects)
     }
 
     mutating func lost(
         _ losses: Outbox.Losses, bytes: [String: Int], at now: Timestamp, _ effects: inout Effects
     ) {
-        health.lost(losses, bytes: bytes, at: now.instant)
+        diagnostics.health.lost(losses, bytes: bytes, at: now.instant)
         for index in tags.indices {
             guard let count = losses.events[tags[index].topics.gesture] else { continue }
             tags[index].gesturesExpired(count, at: now, &effects)
         }
+        let topics = topics
         tags.countExpiredOfRemoved { losses.events[topics.tag($0).gesture] }
         healthChanged(at: now, &effects)
     }
@@ -324,13 +325,13 @@ extension BridgeState {
     /// - Returns: whether they have changed.
     mutating func updateHealth(at now: Timestamp) -> Bool {
         var problems = stack.problems + tags.flatMap(\.problems)
-        problems += health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
+        problems += diagnostics.health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
         problems += leftovers.takenIDs.problems(tags) + deletedInHomeAssistant
         if fleet.contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
         for serial in search.seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
             if !tags.isShared(serial: serial) { problems.append(.duplicate(serial)) }
         }
-        return health.found(problems, at: now)
+        return diagnostics.health.found(problems, at: now)
     }
 }
 
@@ -352,18 +353,16 @@ extension BridgeState {
         .fact(
             topics.info,
             BridgeInfoDocument(
-                version: configuration.version,
-                instance: configuration.instance,
-                started: run.startedAt.text,
-                boot: run.boot,
-                bluez: stack.bluezVersion,
-                mqtt: stack.protocolVersion,
-                node: stack.brokerNode,
-                tags: tags.map(\.entry.id.text),
-                connected: tags.filter(\.isConnected).map(\.entry.id.text), elsewhere: tagsElsewhere,
-                refused: refusedCommands, session: fleet.peers.missed == nil ? nil : fleet.peers.session,
-                missedMilliseconds: fleet.peers.missed?.milliseconds, groups: intake.groups.document,
-                watch: fleet.watch == nil ? nil : true))
+                program: ProgramDocument(
+                    version: configuration.version, instance: configuration.instance, started: run.startedAt.text,
+                    boot: run.boot, bluez: stack.bluezVersion, mqtt: stack.protocolVersion, node: stack.brokerNode,
+                    watch: fleet.watch == nil ? nil : true),
+                tags: BridgeTagsDocument(
+                    tags: tags.map(\.entry.id.text), connected: tags.filter(\.isConnected).map(\.entry.id.text),
+                    elsewhere: tagsElsewhere, groups: intake.groups.document),
+                session: BridgeSessionDocument(
+                    refused: refusedCommands, session: fleet.peers.missed == nil ? nil : fleet.peers.session,
+                    missedMilliseconds: fleet.peers.missed?.milliseconds)))
     }
 
     var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }
@@ -373,7 +372,7 @@ extension BridgeState {
     func healthFact(at now: Timestamp) -> Publication { .fact(topics.health, healthDocument(at: now)) }
 
     /// Returns the document of `G/health`.
-    func healthDocument(at now: Timestamp) -> HealthDocument { health.document(startedAt: run.startedAt, at: now) }
+    func healthDocument(at now: Timestamp) -> HealthDocument { diagnostics.health.document(startedAt: run.startedAt, at: now) }
 
     /// `G/pairing`; published while discovery is on.
     var pairingFact: [Publication] {

@@ -146,7 +146,7 @@ extension BridgeState {
         let removed = Set(change.removed)
         // It has left its commands to this bridge.
         if tags.contains(where: { removed.contains($0.entry.id) }) {
-            pendingCommands.proves(until: now.instant + LeftCommands.lifetime)
+            pendingCommands.proof.force(until: now.instant + LeftCommands.lifetime)
         }
         for position in unconnected where removed.contains(tags[position].entry.id) {
             if fleet.scopes[tags[position].entry.id] == nil { effects.add(republication(of: position)) }
@@ -174,8 +174,8 @@ extension BridgeState {
 
     /// Publishes that this bridge lives, after results that other bridges have left to it.
     private mutating func proofDue(at now: Timestamp, _ effects: inout Effects) {
-        guard pendingCommands.takeProofDue(at: now.instant) else { return }
-        let isForced = pendingCommands.provesUntil.map { now.instant <= $0 } ?? false
+        guard pendingCommands.proof.takeDue(at: now.instant) else { return }
+        let isForced = pendingCommands.proof.isForced(at: now.instant)
         if isForced || tags.contains(where: { fleet.peers.isKnown($0.entry.id) }) { effects.publish(infoFact.reminder) }
     }
 

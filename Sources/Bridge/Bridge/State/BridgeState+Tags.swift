@@ -81,8 +81,8 @@ extension BridgeState {
     /// Publishes which tags are connected, or does so later: with many tags, a list of all tags for each connection takes
     /// longer than the connection.
     private mutating func listsChanged(at now: Timestamp, _ effects: inout Effects) {
-        work.lists.interval = tags.count > Self.manyTags ? .milliseconds(tags.count) : .zero
-        if work.lists.admits(at: now.instant) { publishLists(&effects) }
+        tags.work.lists.interval = tags.count > Self.manyTags ? .milliseconds(tags.count) : .zero
+        if tags.work.lists.admits(at: now.instant) { publishLists(&effects) }
     }
 
     private func publishLists(_ effects: inout Effects) {
@@ -92,7 +92,7 @@ extension BridgeState {
 
     /// Publishes the lists that were held back, if they are due.
     mutating func listsDue(at now: Timestamp, _ effects: inout Effects) {
-        if work.lists.isDue(at: now.instant) { publishLists(&effects) }
+        if tags.work.lists.isDue(at: now.instant) { publishLists(&effects) }
     }
 
     /// With more tags, the lists of tags are published once per millisecond and tag at most.
@@ -165,7 +165,7 @@ extension BridgeState {
 extension BridgeState {
     /// Publishes all facts of the bridge and the tags.
     mutating func started(at now: Timestamp, _ effects: inout Effects) {
-        let first = work.facts.begin(tags.map(\.entry.id), at: now.instant)
+        let first = tags.work.facts.begin(tags.map(\.entry.id), at: now.instant)
         publishBridge(at: now, &effects)
         publishFacts(of: first, at: now, &effects)
         // Otherwise they are cleared after the announcement without their entities.
@@ -183,19 +183,19 @@ extension BridgeState {
 
     /// Connects or disconnects all tags as Bluetooth allows.
     mutating func settleAll(at now: Timestamp, _ effects: inout Effects) {
-        settle(work.connections.begin(tags.map(\.entry.id), at: now.instant), at: now, &effects)
+        settle(tags.work.connections.begin(tags.map(\.entry.id), at: now.instant), at: now, &effects)
     }
 
     /// Decides again which facts of all tags this bridge publishes.
     mutating func rescopeAll(at now: Timestamp, _ effects: inout Effects) {
-        rescope(work.scopes.begin(tags.map(\.entry.id), at: now.instant), at: now, &effects)
+        rescope(tags.work.scopes.begin(tags.map(\.entry.id), at: now.instant), at: now, &effects)
     }
 
     /// Continues with the tags that are due.
     mutating func workDue(at now: Timestamp, _ effects: inout Effects) {
-        publishFacts(of: work.facts.takeDue(at: now.instant), at: now, &effects)
-        settle(work.connections.takeDue(at: now.instant), at: now, &effects)
-        rescope(work.scopes.takeDue(at: now.instant), at: now, &effects)
+        publishFacts(of: tags.work.facts.takeDue(at: now.instant), at: now, &effects)
+        settle(tags.work.connections.takeDue(at: now.instant), at: now, &effects)
+        rescope(tags.work.scopes.takeDue(at: now.instant), at: now, &effects)
     }
 
     private func publishFacts(of ids: ArraySlice<TagID>, at now: Timestamp, _ effects: inout Effects) {

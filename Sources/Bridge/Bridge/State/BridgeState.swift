@@ -17,25 +17,21 @@ public struct BridgeState: ~Copyable {
             reactions.gestures.tracing = tracing
         }
     }
-    // It never changes, and neither does `passedByAddress`. With `let`, Swift 6.2 rejects the mutating calls of the initializer, because
-    // the type is not copyable.
-    private(set) var topics: BridgeTopics
     var run: BridgeRun
 
     var tags: TagTable
     var pendingCommands: PendingCommands
     var intake: CommandIntake
     var reactions: Reactions
-    var work = TagWork()
 
     var fleet: Fleet
     var leftovers: Leftovers
     var homeAssistant = HomeAssistantAnnouncements()
     var search = TagSearch()
     var stack = StackFacts()
-    var health: HealthMonitor
     var diagnostics: Diagnostics
 
+    // It never changes. With `let`, Swift 6.2 rejects the mutating calls of the initializer, because the type is not copyable.
     private var passedByAddress = PassedByAddress()
 
     /// When to report ``BridgeEvent/deadlineReached``; nil if nothing is due.
@@ -55,9 +51,9 @@ public struct BridgeState: ~Copyable {
         boot: String, startedAt: Timestamp
     ) {
         self.configuration = configuration
-        run = BridgeRun(boot: boot, startedAt: startedAt)
-        topics = BridgeTopics(
+        let topics = BridgeTopics(
             base: configuration.baseTopic, instance: configuration.instance, hasRadios: !configuration.radios.isEmpty)
+        run = BridgeRun(topics, boot: boot, startedAt: startedAt)
         let context = configuration.tagContext(topics, run.statsPayload)
         tags = TagTable(
             Self.entries(configuration, records).map { entry, record in
@@ -68,13 +64,12 @@ public struct BridgeState: ~Copyable {
         intake = CommandIntake(configuration)
         fleet = Fleet(instance: configuration.instance, isWatching: configuration.options.watchesFleet)
         leftovers = Leftovers(instance: configuration.instance, base: configuration.baseTopic, earlier)
-        health = HealthMonitor(damage: earlier.damage)
         homeAssistant.discovery = HomeAssistantDiscovery(configuration, topics: topics)
         homeAssistant.discovery?.setFormerPrefixes(earlier.places.compactMap(\.announcement?.prefix))
         reactions = Reactions(
             chords: configuration.options.chords, reflexes: configuration.reflexes,
             GestureEncoder(boot: boot, bridge: configuration.instance, lifetime: configuration.options.gestureLifetime))
-        diagnostics = Diagnostics(topics, startedAt: startedAt)
+        diagnostics = Diagnostics(topics, damage: earlier.damage, startedAt: startedAt)
         reactions.gestures.tracing = tracing
         for record in records where !tags.contains(serial: record.serial) {
             leftovers.takenIDs.add(record.id, of: record.serial)
@@ -97,6 +92,9 @@ public struct BridgeState: ~Copyable {
         let paired = records.filter { !serials.contains($0.serial) && ids.insert($0.id).inserted }
         return configured + paired.map { (TagEntry(id: $0.id, serial: $0.serial), $0) }
     }
+
+    /// The topics of this run.
+    var topics: BridgeTopics { run.topics }
 
     /// The values that all tags share.
     var tagContext: TagMirror.Context {
@@ -275,7 +273,7 @@ extension BridgeState {
         pairingDue(at: now, &effects)
         if fleet.reminders.takeDue(at: now.instant) { effects.publish(presenceFacts.map(\.reminder)) }
         discoveryDue(at: now, &effects)
-        if work.refreshes.isDue(at: now.instant) { publishAllAgain(at: now, &effects) }
+        if tags.work.refreshes.isDue(at: now.instant) { publishAllAgain(at: now, &effects) }
         listsDue(at: now, &effects)
         let retried = pendingCommands.takeTagsToRetry(at: now.instant).compactMap(tags.position).sorted()
         for position in retried { sendWaiting(of: position, at: now, &effects) }
@@ -308,7 +306,7 @@ extension BridgeState {
         var earliest = pendingCommands.deadline
         earliest.lower(to: tags.deadline)
         earliest.lower(to: reactions.deadline)
-        earliest.lower(to: work.deadline)
+        earliest.lower(to: tags.work.deadline)
         earliest.lower(to: fleet.deadline)
         earliest.lower(to: leftovers.deadline)
         earliest.lower(to: homeAssistant.deadline)

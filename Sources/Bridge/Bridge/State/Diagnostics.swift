@@ -1,7 +1,8 @@
 import Time
 
-/// What the bridge keeps to explain what has happened: recordings, the log, traces and examinations.
+/// What the bridge keeps to explain what has happened: its health, recordings, the log, traces and examinations.
 struct Diagnostics: Sendable {
+    var health: HealthMonitor
     var recorder: TrafficRecorder
     var log: LogStream
     var examinations = Examinations()
@@ -11,7 +12,8 @@ struct Diagnostics: Sendable {
     /// From the decision to connect a tag to its connection.
     var connectDurations = DurationHistogram.connects
 
-    init(_ topics: BridgeTopics, startedAt: Timestamp) {
+    init(_ topics: BridgeTopics, damage: DamagedState?, startedAt: Timestamp) {
+        health = HealthMonitor(damage: damage)
         recorder = TrafficRecorder(topic: topics.gatt)
         log = LogStream(topic: topics.log, bridge: topics.instance)
         clock = TraceClock(startedAt)

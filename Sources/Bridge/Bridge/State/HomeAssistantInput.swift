@@ -85,14 +85,14 @@ extension DiscoveredTag {
         self.init(
             id: tag.entry.id.text, topic: tag.topics.tag,
             name: tag.entry.name ?? tag.sighting.name?.nonEmpty ?? "Jacquard \(tag.entry.id)",
-            serial: tag.entry.serial, firmware: tag.component?.version?.description,
+            serial: tag.entry.serial, firmware: tag.info.component?.version?.description,
             features: tag.shownFeatures)
     }
 }
 
 extension TagMirror {
     /// The properties that decide which entities the tag has.
-    var shownFeatures: TagFeatures { TagFeatures(hasGear: lastGear != nil, used: features.used) }
+    var shownFeatures: TagFeatures { TagFeatures(hasGear: gear.last != nil, used: features.used) }
 
     /// Returns ``shownFeatures``. Changes nothing, see ``nextDeadline()``.
     mutating func readShownFeatures() -> TagFeatures { shownFeatures }

@@ -30,33 +30,20 @@ struct LinkState: Sendable {
     private(set) var since: Timestamp
     /// When the bridge began to wait for the tag; nil while it is connected or should not be.
     private(set) var requestedAt: Instant?
-    /// Why the last attempt failed; nil after a successful one.
-    private(set) var failure: TagConnectionError?
-    /// When the last attempt failed.
-    private(set) var failedAt: Timestamp?
+    private var lastFailure = LinkFailure()
     /// Why Bluetooth cannot be used, or not fully; nil if it can.
     var bluetoothFault: Cause?
-    /// Whether the last attempt failed, and nothing has shown since that the next one may succeed.
-    private var isFailing = false
     /// Whether the tag should be connected, and whether the driver was instructed to connect it.
     private(set) var intent: ConnectionIntent
     private var wasEverConnected = false
-    /// When an end of the link is the one that the user has requested of the tag, and whether the tag is left alone
-    /// then; nil if none is expected.
-    private var expectedSleep: (time: ClosedRange<Instant>, isLeftAlone: Bool)?
-    /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
-    private(set) var waitsForMotion = false
+    private var sleep = LinkSleep()
     /// Whether a command expired because the tag could not be reached, and the tag has not been received since.
     private var isUnreached = false
     /// Whether no tag can be reached: Bluetooth is off, or the bridge is stopping.
     private var isOutOfService = false
-    /// The last value of `T/availability`.
-    private var publishedAvailability = false
-    private var publishedHold = false
-    /// How long the tag stays available after a link was lost that can be made again; zero: not at all.
-    var offlineAfter = Duration.zero
-    /// Until when the tag stays available without a link.
-    private var graceEnd: Instant?
+    private var published = PublishedLink()
+    /// How long the tag stays available without a link.
+    var grace = LinkGrace()
     /// Connection progress is published at most ten times a second.
     private var progress = Throttle(every: .milliseconds(100))
 
@@ -66,9 +53,17 @@ struct LinkState: Sendable {
         since = now
         requestedAt = intent.isWanted ? now.instant : nil
         self.isOutOfService = isOutOfService
-        publishedAvailability = isAvailable
-        publishedHold = intent.staysDisconnected
+        published = PublishedLink(isAvailable: isAvailable, staysDisconnected: intent.staysDisconnected)
     }
+
+    /// Why the last attempt failed; nil after a successful one.
+    var failure: TagConnectionError? { lastFailure.error }
+
+    /// When the last attempt failed.
+    var failedAt: Timestamp? { lastFailure.at }
+
+    /// Whether the tag sleeps until it is moved, because the user has requested that, and has not been received since.
+    var waitsForMotion: Bool { sleep.waitsForMotion }
 
     /// Whether the tag is connected.
     var isConnected: Bool { connection.state == .connected }
@@ -97,19 +92,19 @@ struct LinkState: Sendable {
 
     /// Whether commands can reach the tag: it is connected, or connects when a command arrives.
     var isAvailable: Bool {
-        !isOutOfService && (isConnected || connectsOnDemand || graceEnd != nil)
+        !isOutOfService && (isConnected || connectsOnDemand || grace.end != nil)
     }
 
     /// Whether the tag is expected to connect when a command arrives. The bridge does not scan for such a tag until then.
     var connectsOnDemand: Bool {
-        intent.policy == .onDemand && !intent.isHeld && !isFailing && !isUnreached && !waitsForMotion
+        intent.policy == .onDemand && !intent.isHeld && !lastFailure.isLasting && !isUnreached && !waitsForMotion
     }
 
     /// When the next timeout is due.
     var deadline: Instant? {
         var deadline = progress.due
         deadline.lower(to: intent.deadline)
-        deadline.lower(to: graceEnd)
+        deadline.lower(to: grace.end)
         return deadline
     }
 }
@@ -124,11 +119,11 @@ extension LinkState {
         let isProgress = new.state.word == connection.state.word
         if isConnected, new.state != .connected, fallsAsleep(at: now.instant) { new.error = nil }
         if waitsForMotion, !connection.state.isLinked { new.removeFailureOfSleepingTag(after: connection) }
-        if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { failedAt = now }
-        updateGrace(new.state, at: now.instant)
+        if new.error != nil, new.error != connection.error || new.attempt != connection.attempt { lastFailure.at = now }
+        grace.connectionChanged(to: new.state, wasConnected: isConnected, at: now.instant)
         // It is tried again because a program has made a new bond, or the user has asked for it.
         if connection.state == .disconnected, !isProgress, failure?.code == .peerRemovedPairingInfo {
-            (failure, isFailing) = (nil, false)
+            lastFailure.forget()
         }
         connection = new
         switch new.state {
@@ -136,42 +131,31 @@ extension LinkState {
         case .connecting, .initializing, .configuring: break
         case .connected, .disconnected: requestedAt = nil
         }
-        failure = new.error ?? (isConnected ? nil : failure)
-        isFailing = failure != nil && (new.error != nil || isFailing)
+        lastFailure.connectionChanged(error: new.error, isConnected: isConnected)
         if isProgress { return progress.admits(at: now.instant) ? .progress : .none }
         progress.happened(at: now.instant)
         since = now
-        publishedAvailability = isAvailable
+        published.isAvailable = isAvailable
         guard isConnected else { return .state(isReconnect: false) }
         defer { wasEverConnected = true }
         received()
         return .state(isReconnect: wasEverConnected)
     }
 
-    /// Keeps the tag available for a while after its link was lost, unless it is to stay disconnected.
-    private mutating func updateGrace(_ new: TagConnection.State, at now: Instant) {
-        switch new {
-        case .connected, .disconnected: graceEnd = nil
-        case .preparingToConnect, .connecting, .initializing, .configuring:
-            if isConnected, offlineAfter > .zero { graceEnd = now + offlineAfter }
-        }
-    }
-
     /// Handles elapsed time.
     ///
     /// - Returns: whether the tag is no longer available, because it has had no link for too long.
     mutating func endGrace(at now: Instant) -> Bool {
-        guard let end = graceEnd, end <= now else { return false }
-        graceEnd = nil
-        defer { publishedAvailability = isAvailable }
-        return publishedAvailability && !isAvailable
+        guard grace.takeEnd(at: now) else { return false }
+        defer { published.isAvailable = isAvailable }
+        return published.isAvailable && !isAvailable
     }
 
     /// Handles any sign of life.
     mutating func received() {
-        (isUnreached, waitsForMotion) = (false, false)
+        (isUnreached, sleep.waitsForMotion) = (false, false)
         // While attempts go on, only a connection shows that they succeed.
-        if !intent.isWanted, failure?.code != .peerRemovedPairingInfo { isFailing = false }
+        if !intent.isWanted, failure?.code != .peerRemovedPairingInfo { lastFailure.isLasting = false }
     }
 
     /// Handles a command that expired because the tag could not be reached.
@@ -182,13 +166,13 @@ extension LinkState {
     /// Handles a changed state of Bluetooth, which affects all connections.
     mutating func bluetoothChanged(isOutOfService: Bool) {
         self.isOutOfService = isOutOfService
-        if !isOutOfService, failure?.code == .bluetoothPowerOff { isFailing = false }
+        if !isOutOfService, failure?.code == .bluetoothPowerOff { lastFailure.isLasting = false }
         intent.requestAgain()
     }
 
     /// Handles a new bond, which comes with a link.
     mutating func paired(at now: Instant) {
-        (failure, isFailing) = (nil, false)
+        lastFailure.forget()
         intent.need(at: now)
         intent.linked()
     }
@@ -211,7 +195,7 @@ extension LinkState {
         if connection.state != .disconnected { since = now }
         requestedAt = nil
         connection = TagConnection(state: .disconnected, attempt: connection.attempt, error: connection.error)
-        publishedAvailability = isAvailable
+        published.isAvailable = isAvailable
     }
 }
 
@@ -235,14 +219,14 @@ extension LinkState {
     ///   - isLeftAlone: whether the tag advertises then, and would not sleep if it were connected again.
     ///   - now: the current time.
     mutating func sleeps(within time: Duration, isLeftAlone: Bool, at now: Instant) {
-        expectedSleep = (TagSleep.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
+        sleep.expected = (TagSleep.endOfLink(ofTagThatSleepsIn: time, at: now), isLeftAlone)
     }
 
     /// Returns whether the end of the link is the requested one, which is no failure.
     private mutating func fallsAsleep(at now: Instant) -> Bool {
-        defer { expectedSleep = nil }
-        guard let sleep = expectedSleep, sleep.time.contains(now) else { return false }
-        if sleep.isLeftAlone { intent.rest(at: now) } else { waitsForMotion = true }
+        defer { sleep.expected = nil }
+        guard let expected = sleep.expected, expected.time.contains(now) else { return false }
+        if expected.isLeftAlone { intent.rest(at: now) } else { sleep.waitsForMotion = true }
         return true
     }
 
@@ -284,14 +268,75 @@ extension LinkState {
         let isDisconnected =
             !intent.isWanted && connection.state == .preparingToConnect && connection.attempt == 0
         if isDisconnected { disconnected(at: now) }
-        let isAvailable = isAvailable
-        let isAvailabilityChanged = publishedAvailability != isAvailable
-        publishedAvailability = isAvailable
-        let isHoldChanged = publishedHold != intent.staysDisconnected
-        publishedHold = intent.staysDisconnected
+        let earlier = published
+        published = PublishedLink(isAvailable: isAvailable, staysDisconnected: intent.staysDisconnected)
         return Settlement(
-            isToConnect: isToConnect, isDisconnected: isDisconnected, isAvailabilityChanged: isAvailabilityChanged,
-            isHoldChanged: isHoldChanged)
+            isToConnect: isToConnect, isDisconnected: isDisconnected,
+            isAvailabilityChanged: earlier.isAvailable != published.isAvailable,
+            isHoldChanged: earlier.staysDisconnected != published.staysDisconnected)
+    }
+}
+
+// MARK: Parts
+
+/// What was last published of a connection.
+private struct PublishedLink {
+    /// The last value of `T/availability`.
+    var isAvailable = false
+    /// `held` in `T/connection`.
+    var staysDisconnected = false
+}
+
+/// The latest failure to connect a tag.
+private struct LinkFailure {
+    /// Why the last attempt failed; nil after a successful one.
+    private(set) var error: TagConnectionError?
+    /// When the last attempt failed.
+    var at: Timestamp?
+    /// Whether nothing has shown since that the next attempt may succeed.
+    var isLasting = false
+
+    /// Handles a connection event.
+    mutating func connectionChanged(error new: TagConnectionError?, isConnected: Bool) {
+        error = new ?? (isConnected ? nil : error)
+        isLasting = error != nil && (new != nil || isLasting)
+    }
+
+    /// The next attempt may succeed.
+    mutating func forget() { (error, isLasting) = (nil, false) }
+}
+
+/// A sleep of a tag that the user has requested.
+private struct LinkSleep {
+    /// When an end of the link is the requested one, and whether the tag is left alone then; nil if none is expected.
+    var expected: (time: ClosedRange<Instant>, isLeftAlone: Bool)?
+    /// Whether the tag sleeps until it is moved, and has not been received since.
+    var waitsForMotion = false
+}
+
+/// How long a tag stays available after its link was lost, if it can be made again.
+struct LinkGrace: Sendable {
+    /// The whole time; zero: it does not stay available.
+    var length = Duration.zero
+    /// Until when the tag stays available without a link; nil if it has one, or does not stay available.
+    private(set) var end: Instant?
+
+    /// Handles a new state of the connection.
+    fileprivate mutating func connectionChanged(
+        to new: TagConnection.State, wasConnected: Bool, at now: Instant
+    ) {
+        switch new {
+        case .connected, .disconnected: end = nil
+        case .preparingToConnect, .connecting, .initializing, .configuring:
+            if wasConnected, length > .zero { end = now + length }
+        }
+    }
+
+    /// Returns whether it has ended.
+    fileprivate mutating func takeEnd(at now: Instant) -> Bool {
+        guard let end, end <= now else { return false }
+        self.end = nil
+        return true
     }
 }
 

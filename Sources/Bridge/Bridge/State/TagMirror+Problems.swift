@@ -7,7 +7,7 @@ extension TagMirror {
     /// Problems that need attention. A disconnected tag is not one, unless it cannot reconnect without help.
     var problems: [Problem] {
         var problems: [Problem] = []
-        if let version = component?.version, version.isKnownBad {
+        if let version = info.component?.version, version.isKnownBad {
             let text = "Tag \(entry.id) has firmware \(version), which is known to be bad"
             problems.append(Problem(.badFirmware, about: entry.id.text, text))
         }

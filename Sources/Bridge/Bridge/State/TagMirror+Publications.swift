@@ -18,7 +18,7 @@ extension TagMirror {
     /// The topics of facts whose value is unknown.
     var unknownTopics: [String] {
         (battery.latest == nil ? [topics[.battery], topics[.batteryLevel], topics[BatteryForecast.topic]] : [])
-            + (gear == nil ? [topics[.gear]] : [])
+            + (gear.latest == nil ? [topics[.gear]] : [])
     }
 
     var availabilityFact: Publication {
@@ -30,11 +30,13 @@ extension TagMirror {
     }
 
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
-        ConnectionDocument(
-            link.connection, since: link.since, error: link.connection.error.map(link.document), sighting: sighting,
-            lastSeen: lastSeen,
-            ended: presence.map { OrNull(wrappedValue: $0.ended?.word) },
-            reason: TagFindings(self, nil, now: now).reason, held: link.intent.staysDisconnected, at: now)
+        let reason = TagFindings(self, nil, now: now).reason
+        return ConnectionDocument(
+            progress: ConnectionProgressDocument(link.connection, since: link.since, at: now),
+            reception: ReceptionDocument(sighting, lastSeen: lastSeen),
+            reason: ConnectionReasonDocument(
+                status: reason.status.rawValue, why: reason.why, error: link.connection.error.map(link.document),
+                ended: presence.map { OrNull(wrappedValue: $0.ended?.word) }, held: link.intent.staysDisconnected))
     }
 
     var batteryDocument: BatteryDocument { BatteryDocument(battery.latest, isLow: battery.monitor.isLow) }
@@ -49,15 +51,15 @@ extension TagMirror {
         .fact(topics[BatteryForecast.topic], BatteryForecastDocument(battery.monitor.forecast))
     }
 
-    var gearFact: Publication { .fact(topics[.gear], GearDocument(gear)) }
+    var gearFact: Publication { .fact(topics[.gear], GearDocument(gear.latest)) }
 
     var infoDocument: TagInfoDocument {
-        TagInfoDocument(entry, sighting: sighting, component: component, chords: chords, bridge: bridge)
+        TagInfoDocument(entry, sighting: sighting, info)
     }
 
     var infoFact: Publication { .fact(topics[.info], infoDocument) }
 
-    var touchModeFact: Publication { .fact(topics[TouchModeTable.topic], word: features.touchMode ?? touchMode.word) }
+    var touchModeFact: Publication { .fact(topics[TouchModeTable.topic], word: features.touchMode ?? gear.touchMode.word) }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
     var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(lights.tag).bytes, kind: .fact) }

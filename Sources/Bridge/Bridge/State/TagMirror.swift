@@ -7,28 +7,16 @@ struct TagMirror: Sendable {
     let topics: TagTopics
     /// Set by ``TagTable``.
     var handle = TagHandle.none
-    /// The bridge's instance name.
-    let bridge: String
-    /// The names of the chords that the tag can make.
-    private(set) var chords: [String]
 
     var link: LinkState
     /// The latest facts from the Bluetooth stack.
     private(set) var sighting: TagSighting { didSet { memory.isSet = true } }
-    /// The device information of the tag, once received.
-    private(set) var component: Component?
+    private(set) var info: TagInfo
     private(set) var battery: TagBattery
     private(set) var signal = TagSignal()
-    /// nil until the tag reports whether gear is attached.
-    private(set) var gear: Timestamped<Component?>?
-    /// The gear that was last attached.
-    private(set) var lastGear: TagRecord.Gear? { didSet { memory.isSet = true } }
-    /// The session sets gear to gesture mode whenever it is attached.
-    private(set) var touchMode = TouchMode.gesture
+    private(set) var gear: TagGear
     var lights = TagLights()
     var statistics: TagStatistics
-    /// When the tag was last received; nil if not since the start.
-    private(set) var lastSeen: Timestamp?
     /// At most one; see ``rare``.
     var rareFacts: [RareFacts] = []
 
@@ -49,16 +37,15 @@ struct TagMirror: Sendable {
     ) {
         self.entry = entry
         topics = context.topics.tag(entry.id)
-        bridge = context.topics.instance
-        chords = context.options.chords.names(of: entry.id)
+        info = TagInfo(bridge: context.topics.instance, chords: context.options.chords.names(of: entry.id))
         statistics = TagStatistics(context.statsPayload)
         link = LinkState(
             entry.connect, isHeld: record?.isHeld ?? false, isOutOfService: isOutOfService, at: now)
-        link.offlineAfter = context.options.offlineAfter
+        link.grace.length = context.options.offlineAfter
         battery = TagBattery(record, at: now)
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         memory = TagMemory(record: record, address: self.sighting.address)
-        lastGear = record?.lastGear
+        gear = TagGear(last: record?.lastGear)
         features = Features(
             stored: record?.features ?? [:], context.options, isAnnounced: context.hasDiscovery)
         setUpFeatures(record, context, at: now)
@@ -78,7 +65,10 @@ extension TagMirror {
     }
 
     /// Whether gear is attached; nil until the tag reports it.
-    var isGearAttached: Bool? { gear.map { $0.value != nil } }
+    var isGearAttached: Bool? { gear.latest.map { $0.value != nil } }
+
+    /// When the tag was last received; nil if not since the start.
+    var lastSeen: Timestamp? { signal.lastSeen }
 
     /// The latest battery level in percent; nil until it is known.
     var batteryLevel: UInt32? { battery.latest.map { UInt32($0.value.level) } }
@@ -118,7 +108,7 @@ extension TagMirror {
         TagRecord(
             id: entry.id, serial: entry.serial, address: memory.address, name: sighting.name.map { ExactText($0) },
             isHeld: link.intent.isHeld,
-            lastGear: lastGear, battery: battery.storedLevel, history: battery.storedHistory,
+            lastGear: gear.last, battery: battery.storedLevel, history: battery.storedHistory,
             presence: presence?.stored ?? (memory.left.contains(.presence) ? memory.record?.presence : nil),
             hasRadios: hasReceptions || memory.left.contains(.radios), features: features.stored)
     }
@@ -151,7 +141,7 @@ extension TagMirror {
     /// Handles a session event, except gestures and responses.
     mutating func handle(_ event: TagEvent, at now: Timestamp, _ effects: inout Effects) {
         let lastSeen = lastSeen
-        if isConnected { self.lastSeen = now }
+        if isConnected { signal.lastSeen = now }
         switch event {
         case .connection(let connection): connectionChanged(to: connection, lastSeen: lastSeen, at: now, &effects)
         case .information(let component): informationReported(component, &effects)
@@ -174,7 +164,7 @@ extension TagMirror {
     mutating func countGesture(
         _ name: GestureName, at now: Timestamp
     ) -> (sequence: UInt64, topic: String) {
-        lastSeen = now
+        signal.lastSeen = now
         statistics.counters.lastSequence += 1
         statistics.counters.gestures.add(name)
         return (statistics.counters.lastSequence, topics.gesture)
@@ -192,8 +182,8 @@ extension TagMirror {
     /// Handles changed chords of the configuration.
     mutating func chordsChanged(to new: [Chord], _ effects: inout Effects) {
         let names = new.names(of: entry.id)
-        guard names != chords else { return }
-        chords = names
+        guard names != info.chords else { return }
+        info.chords = names
         effects.publish(infoFact)
     }
 
@@ -205,7 +195,7 @@ extension TagMirror {
         // The link is down: its measurements do not apply to the next one.
         if link.connection.state.isLinked, !new.state.isLinked { signal.measured = nil }
         let change = link.changed(to: new, at: now)
-        if isConnected { lastSeen = now }
+        if isConnected { signal.lastSeen = now }
         switch change {
         case .none: break
         case .progress: effects.publish(connectionFact(at: now))
@@ -223,7 +213,7 @@ extension TagMirror {
 
     /// Handles device information from a notification or a response.
     mutating func informationReported(_ component: Component, _ effects: inout Effects) {
-        self.component = component
+        info.component = component
         effects.publish(infoFact)
     }
 
@@ -242,7 +232,7 @@ extension TagMirror {
     }
 
     /// How the tag is used now.
-    private var load: BatteryHistory.Load { isConnected && touchMode == .continuous ? .continuous : .gesture }
+    private var load: BatteryHistory.Load { isConnected && gear.touchMode == .continuous ? .continuous : .gesture }
 
     /// Passes a changed load to the history of the battery.
     private mutating func loadChanged(at now: Timestamp, _ effects: inout Effects) {
@@ -258,25 +248,26 @@ extension TagMirror {
 
     /// Handles the gear from a notification or a response.
     mutating func gearReported(_ component: Component?, at now: Timestamp, _ effects: inout Effects) {
-        gear = Timestamped(value: component, at: now)
+        gear.latest = Timestamped(value: component, at: now)
         if let component {
-            lastGear = TagRecord.Gear(component)
+            gear.last = TagRecord.Gear(component)
+            memory.isSet = true
             effects.publish(gearFact)
             return
         }
         lights[.gear].turnOff()
         tell(.gearDetached, at: now, &effects)
         effects.publish(gearFact)
-        guard touchMode != .gesture else { return }
+        guard gear.touchMode != .gesture else { return }
         // The next gear begins with gestures.
-        touchMode = .gesture
+        gear.touchMode = .gesture
         effects.publish(touchModeFact)
         loadChanged(at: now, &effects)
     }
 
     /// Handles the touch mode of the gear.
     mutating func touchModeReported(_ mode: TouchMode, at now: Timestamp, _ effects: inout Effects) {
-        touchMode = mode
+        gear.touchMode = mode
         tell(.touchMode(mode), at: now, &effects)
         effects.publish(touchModeFact)
         loadChanged(at: now, &effects)
@@ -289,7 +280,7 @@ extension TagMirror {
     /// Handles facts from the Bluetooth stack.
     mutating func sighted(_ new: TagSighting, at now: Timestamp, _ effects: inout Effects) {
         let isFirstOfMinute = !link.connection.state.isLinked && lastSeen?.instant.minute != now.instant.minute
-        lastSeen = now
+        signal.lastSeen = now
         link.received()
         let (adapter, radio) = (sighting.adapter, sighting.radio)
         sighting.address = new.address ?? sighting.address
@@ -387,6 +378,28 @@ extension TagMirror {
         if settlement.isAvailabilityChanged { effects.publish(availabilityFact) }
         store(&effects)
     }
+}
+
+// MARK: Parts
+
+/// What `T/info` says of a tag besides its entry and its sighting.
+struct TagInfo: Sendable {
+    /// The bridge's instance name.
+    let bridge: String
+    /// The names of the chords that the tag can make.
+    var chords: [String]
+    /// The device information of the tag, once received.
+    var component: Component?
+}
+
+/// The gear of a tag.
+struct TagGear: Sendable {
+    /// nil until the tag reports whether gear is attached.
+    var latest: Timestamped<Component?>?
+    /// The gear that was last attached.
+    var last: TagRecord.Gear?
+    /// The session sets gear to gesture mode whenever it is attached.
+    var touchMode = TouchMode.gesture
 }
 
 extension TagRecord.Gear {

@@ -1,8 +1,10 @@
 import Time
 
-/// The signal strength of a tag.
+/// When a tag was received, and how strongly.
 struct TagSignal: Sendable {
-    /// The latest one of the current link, or since the last one.
+    /// When it was last received; nil if not since the start.
+    var lastSeen: Timestamp?
+    /// The latest strength of the current link, or since the last one.
     var measured: Timestamped<Int>?
     private var throttle = SignalThrottle()
 

@@ -11,6 +11,7 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var positionsByNumber: [Int32?] = []
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
+    var work = TagWork()
     /// How many tags have active features.
     private(set) var activeTags = 0
     private var lastHandle = TagHandle.none

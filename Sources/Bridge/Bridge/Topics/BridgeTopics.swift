@@ -11,32 +11,6 @@ public struct BridgeTopics: Equatable, Sendable {
     /// The prefix of the bridge's own topics: `<base>/bridge/<instance>`, abbreviated `G` below.
     public let bridge: String
 
-    /// `G/state`, retained: `online` or `offline`.
-    public let state: String
-    /// `G/info`, retained: version, tags and settings of the bridge.
-    public let info: String
-    /// `G/health`, retained: measurements and problems.
-    public let health: String
-    /// `G/adapter`, retained: the Bluetooth adapters.
-    public let adapter: String
-    /// `G/scan`, retained: whether a requested scan is running.
-    public let scan: String
-    /// `G/advertisement`: advertisements received during a requested scan.
-    public let advertisement: String
-    /// `G/event`: pairing stages and other events of the bridge.
-    public let event: String
-    /// `G/log`: log records while they are requested.
-    public let log: String
-    /// `G/beat`: published every ten seconds with `fleet.watch`.
-    let beat: String
-    /// `G/gatt`: a requested recording of Bluetooth traffic.
-    public let gatt: String
-    /// `G/tags`, retained: the number of tags.
-    let tags: String
-    /// `G/pairing`, retained: progress of the latest pairing.
-    let pairing: String
-    /// `G/found`, retained: the tags found by the latest requested scan.
-    let found: String
     /// Whether tags have the topic `radios`.
     private let hasRadios: Bool
 
@@ -49,21 +23,36 @@ public struct BridgeTopics: Equatable, Sendable {
         self.base = base
         self.instance = instance
         bridge = "\(base)/bridge/\(instance)"
-        func topic(_ row: TopicRow) -> String { "\(base)/bridge/\(instance)/\(row.name)" }
-        state = topic(BridgeTopic.state)
-        info = topic(BridgeTopic.info)
-        health = topic(BridgeTopic.health)
-        adapter = topic(BridgeTopic.adapter)
-        scan = topic(BridgeTopic.scan)
-        advertisement = topic(BridgeTopic.advertisement)
-        event = topic(BridgeTopic.event)
-        log = topic(BridgeTopic.log)
-        beat = topic(BridgeTopic.beat)
-        gatt = topic(BridgeTopic.gatt)
-        tags = topic(BridgeTopic.tags)
-        pairing = topic(BridgeTopic.pairing)
-        found = topic(BridgeTopic.found)
     }
+
+    /// `G/state`, retained: `online` or `offline`.
+    public var state: String { topic(BridgeTopic.state) }
+    /// `G/info`, retained: version, tags and settings of the bridge.
+    public var info: String { topic(BridgeTopic.info) }
+    /// `G/health`, retained: measurements and problems.
+    public var health: String { topic(BridgeTopic.health) }
+    /// `G/adapter`, retained: the Bluetooth adapters.
+    public var adapter: String { topic(BridgeTopic.adapter) }
+    /// `G/scan`, retained: whether a requested scan is running.
+    public var scan: String { topic(BridgeTopic.scan) }
+    /// `G/advertisement`: advertisements received during a requested scan.
+    public var advertisement: String { topic(BridgeTopic.advertisement) }
+    /// `G/event`: pairing stages and other events of the bridge.
+    public var event: String { topic(BridgeTopic.event) }
+    /// `G/log`: log records while they are requested.
+    public var log: String { topic(BridgeTopic.log) }
+    /// `G/beat`: published every ten seconds with `fleet.watch`.
+    var beat: String { topic(BridgeTopic.beat) }
+    /// `G/gatt`: a requested recording of Bluetooth traffic.
+    public var gatt: String { topic(BridgeTopic.gatt) }
+    /// `G/tags`, retained: the number of tags.
+    var tags: String { topic(BridgeTopic.tags) }
+    /// `G/pairing`, retained: progress of the latest pairing.
+    var pairing: String { topic(BridgeTopic.pairing) }
+    /// `G/found`, retained: the tags found by the latest requested scan.
+    var found: String { topic(BridgeTopic.found) }
+
+    private func topic(_ row: TopicRow) -> String { "\(bridge)/\(row.name)" }
 
     /// The retained topics that are published only while Home Assistant discovery is on.
     var ofHomeAssistant: [String] { retained { $0 == .feature } }
