@@ -25,7 +25,7 @@ struct PresenceCheckTests {
                     scene.page.received(
                         rest[...], topic: message.topic, payload: message.payload, isStored: isStored, at: scene.now))
             }
-            events.append(scene.page.bridgeHeard(rest[...], isEmpty: text.isEmpty, isStored: isStored))
+            events.append(scene.page.bridgeHeard(rest[...], isEmpty: text.isEmpty, isStored: isStored, at: scene.now))
             return events.compactMap { $0.map(Self.text) }
         }
 
@@ -41,7 +41,7 @@ struct PresenceCheckTests {
         func document(_ bridge: String) -> String { #"{"id":"\#(ids[bridge] ?? "")","status":"ok"}"# }
 
         /// The events after the wait for answers.
-        mutating func end() -> [String] { scene.page.presenceEnded().map(Self.text) }
+        mutating func end() -> [String] { scene.page.presenceEnded(at: scene.now).map(Self.text) }
 
         mutating func reconnect() {
             _ = scene.page.brokerChanged(isConnected: false, "away", at: scene.now)

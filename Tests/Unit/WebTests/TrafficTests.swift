@@ -564,6 +564,64 @@ struct HistoryTests {
         #expect(history.count == 2)
     }
 
+    /// The connection of tag 1 in the last slots, oldest first: `1`, `0` and `-` for unknown.
+    private static func connection(_ history: History, _ slots: Int, at now: Int64) -> String {
+        let row = history.document(of: "1", at: now)["connection"]?.elements?.suffix(slots) ?? []
+        return row.map { $0.integer.map(String.init) ?? "-" }.joined()
+    }
+
+    @Test("does not know which tags of a bridge are online while it is away, and until it says so again")
+    func absentBridge() {
+        var history = History()
+        let start: Int64 = 1_795_327_200
+        func receive(_ topic: String, _ text: String, at slot: Int64) {
+            history.received(topic[...], Array(text.utf8), at: start + slot * 300)
+        }
+        receive("tag/1/info", #"{"bridge":"attic"}"#, at: 0)
+        receive("tag/1/availability", "online", at: 0)
+        receive("bridge/attic/state", "offline", at: 3)
+        receive("bridge/cellar/state", "online", at: 4)
+        // It was connected to no tag when it started.
+        receive("bridge/attic/state", "online", at: 6)
+        #expect(Self.connection(history, 9, at: start + 8 * 300) == "-111-----")
+        receive("tag/1/availability", "offline", at: 8)
+        receive("tag/1/availability", "online", at: 10)
+        #expect(Self.connection(history, 12, at: start + 11 * 300) == "-111-----001")
+        // It goes on where it was if it has only not answered.
+        history.bridgeChanged("attic", isOnline: false, isSameRun: true, at: start + 12 * 300)
+        history.bridgeChanged("attic", isOnline: true, isSameRun: true, at: start + 14 * 300)
+        #expect(Self.connection(history, 7, at: start + 16 * 300) == "011--11")
+        // The tag moves to a bridge that is away.
+        receive("bridge/cellar/state", "offline", at: 16)
+        receive("tag/1/info", #"{"bridge":"cellar"}"#, at: 17)
+        #expect(Self.connection(history, 4, at: start + 19 * 300) == "11--")
+        // A bridge that was removed does not come back by itself.
+        receive("bridge/cellar/state", "", at: 19)
+        #expect(Self.connection(history, 4, at: start + 20 * 300) == "1---")
+    }
+
+    @Test("keeps no signal that may be old: a stored one, and that of a tag or a bridge that is offline")
+    func oldSignal() {
+        var history = History()
+        func receive(_ topic: String, _ text: String, isStored: Bool = false) {
+            history.received(topic[...], Array(text.utf8), isStored: isStored, at: 1_795_327_200)
+        }
+        func signal() -> JSONValue? { history.document(of: "1", at: 1_795_327_200)["signal"]?.elements?.last }
+        receive("tag/1/info", #"{"bridge":"attic"}"#, isStored: true)
+        receive("tag/1/rssi", "-63", isStored: true)
+        #expect(signal() == .null)
+        receive("tag/1/availability", "offline", isStored: true)
+        receive("tag/1/rssi", "-62")
+        #expect(signal() == .null)
+        receive("tag/1/availability", "online")
+        receive("bridge/attic/state", "offline")
+        receive("tag/1/rssi", "-61")
+        #expect(signal() == .null)
+        receive("bridge/attic/state", "online")
+        receive("tag/1/rssi", "-60")
+        #expect(signal() == -60)
+    }
+
     @Test("ignores topics without a tag's id")
     func ids() {
         var history = History()

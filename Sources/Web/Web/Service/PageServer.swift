@@ -478,7 +478,9 @@ struct PageServer {
     ) -> MirrorEvent? {
         guard payload.count <= TopicMirror.payloadLimit else { return nil }
         // It is not known when a stored gesture was made.
-        if !isStored || TopicMirror.isFact(rest) { history.received(rest, payload, at: now.unixSeconds) }
+        if !isStored || TopicMirror.isFact(rest) {
+            history.received(rest, payload, isStored: isStored, at: now.unixSeconds)
+        }
         return mirror.received(topic: topic, payload: payload, at: now.unixMilliseconds, isStored: isStored)
     }
 
@@ -491,20 +493,30 @@ struct PageServer {
     /// message may clear the topic of a bridge that does not run.
     ///
     /// - Returns: the event for browsers if the bridge has not answered before.
-    mutating func bridgeHeard(_ rest: Substring, isEmpty: Bool, isStored: Bool) -> MirrorEvent? {
+    mutating func bridgeHeard(
+        _ rest: Substring, isEmpty: Bool, isStored: Bool, at now: Moment
+    ) -> MirrorEvent? {
         guard rest.hasPrefix("bridge/"), !isEmpty, mirror.isCurrent || !isStored else { return nil }
         let levels = rest.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard levels.count > 2, levels[2] != "request" else { return nil }
         let bridge = String(levels[1])
         if mirror.isOnline(bridge) { presence.heard(bridge) }
-        return mirror.setSilent(false, bridge)
+        return setSilent(false, bridge, at: now)
+    }
+
+    private mutating func setSilent(_ isSilent: Bool, _ bridge: String, at now: Moment) -> MirrorEvent? {
+        let event = mirror.setSilent(isSilent, bridge)
+        if event != nil {
+            history.bridgeChanged(bridge, isOnline: !isSilent, isSameRun: true, at: now.unixSeconds)
+        }
+        return event
     }
 
     /// Ends the wait for the answers of bridges.
     ///
     /// - Returns: the events for browsers.
-    mutating func presenceEnded() -> [MirrorEvent] {
-        presence.end().compactMap { mirror.setSilent(true, $0) }
+    mutating func presenceEnded(at now: Moment) -> [MirrorEvent] {
+        presence.end().compactMap { setSilent(true, $0, at: now) }
     }
 
     /// Removes the facts that were deleted while the broker was away.

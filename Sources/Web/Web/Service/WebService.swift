@@ -352,7 +352,7 @@ final class WebService {
                 rest, topic: message.topic, payload: message.payload, isStored: message.isRetained, at: .now)
             if let event { broadcast(event) }
         }
-        let event = page.bridgeHeard(rest, isEmpty: message.payload.isEmpty, isStored: message.isRetained)
+        let event = page.bridgeHeard(rest, isEmpty: message.payload.isEmpty, isStored: message.isRetained, at: .now)
         if let event { broadcast(event) }
     }
 
@@ -373,7 +373,7 @@ final class WebService {
     }
 
     private func endPolling() {
-        for event in page.presenceEnded() { broadcast(event) }
+        for event in page.presenceEnded(at: .now) { broadcast(event) }
     }
 
     private func removeStale() {

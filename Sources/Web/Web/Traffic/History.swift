@@ -25,6 +25,10 @@ struct History: Sendable {
     static let longestSeconds: Int64 = 7 * 24 * 3600
 
     private var records: [String: HistoryRecord] = [:]
+    /// The bridges that are not online: of their tags it is unknown which are connected.
+    private var away: Set<String> = []
+    /// The most of them.
+    private static let mostAway = 1024
     /// The slot in which old tags were last removed.
     private var cleanedSlot: Int64 = 0
 
@@ -36,10 +40,15 @@ struct History: Sendable {
     /// - Parameters:
     ///   - rest: the topic below the base topic.
     ///   - payload: the payload.
+    ///   - isStored: whether the broker may have stored it.
     ///   - now: seconds since 1970.
-    mutating func received(_ rest: Substring, _ payload: [UInt8], at now: Int64) {
+    mutating func received(_ rest: Substring, _ payload: [UInt8], isStored: Bool = false, at now: Int64) {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count == 3, levels[0] == "tag", TopicPattern.isID(levels[1]) else { return }
+        guard levels.count == 3 else { return }
+        if levels[0] == "bridge", levels[2] == "state" {
+            return bridgeChanged(String(levels[1]), isOnline: payload.elementsEqual("online".utf8), at: now)
+        }
+        guard levels[0] == "tag", TopicPattern.isID(levels[1]) else { return }
         removeOld(at: now)
         switch levels[2] {
         case "battery" where payload.isEmpty: records[String(levels[1])]?.battery.forget()
@@ -47,15 +56,40 @@ struct History: Sendable {
             guard let level = JSONValue(parsing: payload)?["level"]?.integer, (0...100).contains(level) else { return }
             change(levels[1], now) { $0.battery.set(Int8(level)) }
         case "rssi":
-            guard let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal) else { return }
+            // A stored value, and that of a tag that is offline, may be old: it is published again when a bridge or the broker is back.
+            guard !isStored, let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal),
+                records[String(levels[1])]?.isOffline != true
+            else { return }
             change(levels[1], now) { $0.signal.set(Int8(signal)) }
         case "availability":
             let word = String(decoding: payload, as: UTF8.self)
             guard word == "online" || word == "offline" else { return }
-            change(levels[1], now) { $0.setOnline(word == "online") }
+            change(levels[1], now) { $0.setAvailable(word == "online") }
         case "gesture": change(levels[1], now) { $0.gestures.count() }
         case "info" where payload.isEmpty: records[String(levels[1])] = nil
+        case "info":
+            let bridge = JSONValue(parsing: payload)?["bridge"]?.string
+            guard records[String(levels[1])]?.bridge != bridge else { return }
+            let isAway = bridge.map(away.contains) ?? false
+            change(levels[1], now) { $0.belongs(to: bridge, isAway: isAway) }
         default: break
+        }
+    }
+
+    /// Handles a bridge that is online, or no longer is: it leaves the availability of its tags as it was.
+    ///
+    /// - Parameters:
+    ///   - bridge: its name.
+    ///   - isOnline: whether it is online, and answers.
+    ///   - isSameRun: whether it says nothing anew of its tags if it is online: it has only not answered.
+    ///   - now: seconds since 1970.
+    mutating func bridgeChanged(_ bridge: String, isOnline: Bool, isSameRun: Bool = false, at now: Int64) {
+        guard away.contains(bridge) == isOnline, isOnline || away.count < Self.mostAway else { return }
+        if isOnline { away.remove(bridge) } else { away.insert(bridge) }
+        for (id, record) in records where record.bridge == bridge {
+            records[id]?.advance(to: now)
+            records[id]?.isBridgeAway = !isOnline
+            if isOnline, !isSameRun { records[id]?.forgetAvailability() }
         }
     }
 
@@ -73,7 +107,7 @@ struct History: Sendable {
     mutating func brokerLost(at now: Int64) {
         for id in records.keys {
             records[id]?.advance(to: now)
-            records[id]?.isOnline = nil
+            records[id]?.forgetAvailability()
         }
     }
 
@@ -153,8 +187,11 @@ struct HistoryRecord: Sendable {
     var signal: Rows
     var connection: Rows
     var gestures: HistoryRow<Int16>
-    /// Whether the tag is online now; nil if it is unknown.
-    var isOnline: Bool?
+    /// The bridge of the tag; nil if it is unknown.
+    private(set) var bridge: String?
+    /// Whether the tag is online by its bridge's last message; nil if there is none.
+    private var isAvailable: Bool?
+    var isBridgeAway = false
     /// The time of the last value.
     var changed: Int64
 
@@ -171,10 +208,24 @@ struct HistoryRecord: Sendable {
         gestures.advance(to: now / 3600)
     }
 
+    /// Whether the tag is online now; nil if it is unknown.
+    var isOnline: Bool? { isBridgeAway ? nil : isAvailable }
+
+    /// Whether the tag, or its bridge, is known to be offline.
+    var isOffline: Bool { isBridgeAway || isAvailable == false }
+
     /// A short time offline is seen, too.
-    mutating func setOnline(_ isOnline: Bool) {
-        self.isOnline = isOnline
-        connection.lower(to: isOnline ? 1 : 0)
+    mutating func setAvailable(_ isAvailable: Bool) {
+        self.isAvailable = isAvailable
+        if let isOnline { connection.lower(to: isOnline ? 1 : 0) }
+    }
+
+    /// It is said anew whether the tag is online.
+    mutating func forgetAvailability() { isAvailable = nil }
+
+    mutating func belongs(to bridge: String?, isAway: Bool) {
+        self.bridge = bridge
+        isBridgeAway = isAway
     }
 }
 
