@@ -261,6 +261,7 @@ document.getElementById("skip").addEventListener("click", event => { event.preve
 setInterval(() => {
   if (!connection.session) return;
   model.isNextSecond = true;
+  model.checkClock();
   schedule();
   connection.prolong(prolongInterval);
 }, 1000);

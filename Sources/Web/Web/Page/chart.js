@@ -99,15 +99,15 @@ function axes(labels, {start, end, now, days}) {
   return parts;
 }
 
-// When the tag was connected and offline: each run of equal slots is one bar.
-function band(connection, {start, end, slot}) {
+// When the tag was connected and offline: each run of equal slots is one bar. The slots may begin before the chart.
+function band(connection, {start, from: first = start, end, slot}) {
   const x = scale(start, end), bars = [];
   let from = 0;
   connection.forEach((value, index) => {
     if (connection[index + 1] === value) return;
-    const [begin, stop] = [start + from * slot, start + (index + 1) * slot];
+    const [begin, stop] = [Math.max(start, first + from * slot), first + (index + 1) * slot];
     from = index + 1;
-    if (value === null) return;
+    if (value === null || stop <= begin) return;
     bars.push(makeSVG("rect", {class: value ? "online" : "offline", x: x(begin).toFixed(1), width: Math.max(0.8, x(stop) - x(begin)).toFixed(1), y: base + 1, height: bandHeight}));
   });
   return bars;
@@ -148,7 +148,7 @@ export function columnChart(values, {slot: hour, end: now, days, connection, con
   const counts = [];
   for (let index = 0; index < values.length; index += step) counts.push(values.slice(index, index + step).reduce((sum, value) => sum + (value ?? 0), 0));
   const total = counts.reduce((sum, value) => sum + value, 0), highest = Math.max(...counts, 1);
-  const start = (Math.floor(now / hour) + 1 - values.length) * hour, end = Math.max(now, start + counts.length * slot);
+  const start = (Math.ceil(now / hour) - values.length) * hour, end = Math.max(now, start + counts.length * slot);
   const x = scale(start, end), y = value => upper + (1 - value / highest) * (base - upper);
   const columns = counts.map((value, index) => makeSVG("rect", {
     class: "column", x: x(start + index * slot) + 1, width: x(start + slot) - x(start) - 2, y: y(value), height: base - y(value),
@@ -157,6 +157,6 @@ export function columnChart(values, {slot: hour, end: now, days, connection, con
   const at = index => timeText(start + index * slot, days);
   const text = total === 0 ? `none ${spanText(days)}` : `${total} ${spanText(days)}, most at ${at(busiest)} (${counts[busiest]})`;
   const marks = counts.map((value, index) => ({x: x(start + (index + 0.5) * slot), time: Math.round(start / slot) + index, text: `${value} ${step === 1 ? "in the hour" : "in six hours"} from ${at(index)}`}));
-  const children = [...axes([[highest, y(highest)]], {start, end, now: end, days}), ...band(connection, {start: now - connection.length * connectionSlot, end, slot: connectionSlot}), ...columns];
+  const children = [...axes([[highest, y(highest)]], {start, end, now: end, days}), ...band(connection, {start, from: now - connection.length * connectionSlot, end, slot: connectionSlot}), ...columns];
   return {text, marks, children, key: [counts, connection, start]};
 }

@@ -93,12 +93,12 @@ export class Connection {
   remember(id) {
     if (this.remembered.has(id) || this.remembered.size >= mostRemembered) return;
     this.remembered.add(id);
-    readHistory(id, 1).then(data => { if (data) this.model.remember(id, data.connection, data.slot, data.end); }, () => this.remembered.delete(id));
+    readHistory(id, 1).then(data => { if (data) this.model.remember(id, data); }, () => this.remembered.delete(id));
   }
 
   // Tells the server that the page is shown, which prolongs the session; at most once in an interval.
   prolong(interval) {
-    if (!this.session || document.hidden || Date.now() - this.prolonged < interval) return;
+    if (!this.session || document.hidden || Math.abs(Date.now() - this.prolonged) < interval) return;
     this.prolonged = Date.now();
     answered("session", {}).then(({response}) => { if (response.status === 401) this.onSessionLost(); }, () => {});
   }
@@ -215,6 +215,8 @@ export class Connection {
         return;
       case "ready":
         model.isReady = true;
+        // What was drawn of them did not know what is missing, such as their bridge.
+        for (const id of model.tags.keys()) model.changedTags.add(id);
         break;
       case "message": return this.handle(value);
       case "lost":

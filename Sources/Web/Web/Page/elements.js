@@ -41,11 +41,24 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// Replaces the children only if a key has changed. Keeps the focus and the selection in an unchanged table.
+// Replaces the children only if a key has changed: keeps the selection in an unchanged table. The focus goes to the control that takes the
+// place of the one that had it.
 export function replace(element, key, makeChildren) {
   if (element.dataset.key === key) return;
+  const focused = element.contains(document.activeElement) && document.activeElement !== element ? document.activeElement : null;
+  const peers = () => [...element.querySelectorAll(focused.tagName)], place = focused ? peers().indexOf(focused) : -1;
   element.replaceChildren(...makeChildren());
   element.dataset.key = key;
+  if (!focused) return;
+  const name = each => each.getAttribute("aria-label") ?? each.textContent, same = peers().filter(each => name(each) === name(focused));
+  (same.length === 1 ? same[0] : peers()[place])?.focus({preventScroll: true});
+}
+
+// Shows the bridges that are online in a selection. The selected one stays selected while it is offline: a command must not go to another one.
+export function showBridges(select, names) {
+  const chosen = select.value, all = chosen && !names.includes(chosen) ? [...names, chosen].sort() : names;
+  replace(select, JSON.stringify([all, names]), () => all.map(name => make("option", {value: name}, names.includes(name) ? name : `${name} (offline)`)));
+  if (chosen) select.value = chosen;
 }
 
 // Makes the elements the children, in this order, and leaves those alone that are in their place: a selection in them stays.

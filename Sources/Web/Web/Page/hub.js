@@ -28,6 +28,7 @@ export class Hub {
     this.reset();
     this.broker = null;
     this.heard = 0;
+    this.opened = 0;
     this.timer = null;
     this.hasEnded = false;
     setInterval(() => this.checkSilence(), 1000);
@@ -217,6 +218,8 @@ export class Hub {
   }
 
   checkSilence() {
+    // The clock may have been set back.
+    [this.heard, this.opened] = [this.heard, this.opened].map(time => Math.min(time, Date.now()));
     if (this.source && Date.now() - Math.max(this.heard, this.opened) > longestSilence) {
       this.sendAll("lost");
       this.open();

@@ -1,6 +1,6 @@
 // Log records of a bridge, on request.
 
-import {make, setText, isolated, tagLink, button, replace, place} from "./elements.js";
+import {make, setText, isolated, tagLink, button, replace, place, showBridges} from "./elements.js";
 import {rowsByDay} from "./days.js";
 import {clockTime, offlineText} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
@@ -22,9 +22,9 @@ export function logPage(root, {model, connection}) {
   let paused = null, pausedAt = 0;
   const pause = make("button", {type: "button", "aria-pressed": "false"}, "Pause");
   const begin = make("button", {class: "main"}, "Start");
-  const stop = button("Stop", () => end());
+  const stop = button("Stop", () => { running.isOwn = true; end(); });
   stop.disabled = true;
-  // The bridge that sends its log, and until when.
+  // The bridge that sends its log, until when, and whether this page has asked for that last: another page or program may ask the same bridge.
   let running = null;
   // The log that is shown: its bridge, since when its records are complete, and when it ended.
   let shown = null;
@@ -43,22 +43,26 @@ export function logPage(root, {model, connection}) {
     hasBegun = true;
     if (running && running.name !== name) end();
     const own = latest = {name};
+    isAsking = true;
     const payload = {level: level.value, duration_s: seconds, past_s: past};
     if (tag.value.trim()) payload.tag = tag.value.trim();
     const answer = await connection.send(`bridge/${name}/request/log`, payload);
+    isAsking = latest !== own && isAsking;
     if (own !== latest) {
       if (answer.ok && latest?.name !== name) request(name, {duration_s: 0});
       return;
     }
-    if (answer.ok) runs(name, JSON.stringify([name, payload]), answer.data?.since);
+    if (answer.ok) runs(name, JSON.stringify([name, payload]), answer.data ?? {});
     else if (answer.code === "unknown_command" || answer.isTimeout) result.show({ok: false, text: "This version of the bridge cannot send its log. Use: journalctl -u jacquard2mqtt"});
     else result.show(answer);
   }
   // The latest start; null after a stop. The answer to an earlier start is not shown: it may arrive after the stop.
   let latest = null;
+  // Whether an answer is awaited.
+  let isAsking = false;
 
-  function runs(name, selection, since) {
-    running = {name, until: model.now() + seconds * 1000};
+  function runs(name, selection, {since, until}) {
+    running = {name, until: model.now() + seconds * 1000, said: until, isOwn: true};
     // Since the end of an earlier log, the bridge may have removed records.
     const isGapless = shown?.selection === selection && since <= shown.end;
     shown = {name, selection, since: isGapless ? shown.since : since};
@@ -66,14 +70,33 @@ export function logPage(root, {model, connection}) {
     result.show({ok: true, text: `The bridge ${name} sends its log for five minutes.`});
   }
 
+  // What the bridges have last said of their logs.
+  const said = ending => model.events.find(({topic, value}) => topic.endsWith(ending) && value?.status === "ok");
+
   // Selects the log that was started before the page was loaded again.
   function findRunning() {
-    const event = model.events.find(({topic}) => topic.endsWith("/response/log"));
-    const data = event?.value?.data;
+    const event = said("/response/log"), data = event?.value?.data;
     if (!(Date.parse(data?.until ?? "") > model.now())) return;
     bridge.value = event.topic.split("/").at(-3);
+    select(data);
+  }
+
+  function select(data) {
     if (levels.includes(data.level)) level.value = data.level;
     tag.value = data.tag ?? "";
+  }
+
+  // A bridge sends one log: another page or program may have ended or changed it.
+  function follow() {
+    const data = said(`/bridge/${running.name}/response/log`)?.value?.data;
+    if (!data || isAsking || (data.until ?? null) === (running.said ?? null)) return;
+    if (!(Date.parse(data.until ?? "") > model.now())) {
+      running.until = model.now();
+      return end("Another page or program has stopped this log. Start it again to go on.");
+    }
+    Object.assign(running, {said: data.until, until: Date.parse(data.until), isOwn: false});
+    select(data);
+    result.show({ok: true, text: `Another page or program has asked the bridge ${running.name} for this log.`});
   }
 
   function request(name, payload) { connection.send(`bridge/${name}/request/log`, payload); }
@@ -81,7 +104,7 @@ export function logPage(root, {model, connection}) {
   function end(text = "The bridge has stopped sending its log.") {
     if (!running) return;
     latest = null;
-    if (running.until > model.now()) request(running.name, {duration_s: 0});
+    if (running.isOwn && running.until > model.now()) request(running.name, {duration_s: 0});
     shown.end = new Date(Math.min(running.until, model.now())).toISOString();
     running = null;
     stop.disabled = true;
@@ -113,8 +136,8 @@ export function logPage(root, {model, connection}) {
   return {
     update() {
       const names = model.onlineBridges();
-      replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
-      begin.disabled = names.length === 0;
+      showBridges(bridge, names);
+      begin.disabled = !names.includes(bridge.value);
       const help = bridgeHelp(model);
       replace(without, help.join(), () => helpLine(help));
       empty.hidden = names.length === 0;
@@ -125,6 +148,7 @@ export function logPage(root, {model, connection}) {
         start();
       }
       if (running && !model.isBridgeOnline(running.name)) end(`The bridge is ${offlineText(model.bridges.get(running.name))}: it sends no log.`);
+      if (running) follow();
       if (running && running.until <= model.now()) end("The five minutes are over. Start the log again to go on.");
       if (!paused && (last !== model.logChanges || wasRunning !== running)) { last = model.logChanges; wasRunning = running; draw(); }
     },

@@ -11,6 +11,13 @@ const longestSilenceHidden = 40000;
 // By how much a clock may be ahead, in milliseconds, so that its times are still used.
 const clockTolerance = 10000;
 
+// The states of a pairing by its events.
+const pairingStates = {
+  pair_started: "searching", pair_found: "found", pair_pairing: "pairing", pair_connecting: "connecting", paired: "paired", pair_failed: "failed",
+};
+// How long a pairing takes at most, in milliseconds.
+const longestPairing = 660000;
+
 export class Model {
   constructor() {
     this.base = "jacquard";
@@ -26,12 +33,16 @@ export class Model {
     this.gestures = new Map();
     // Since when each tag was connected or offline: [{at, isOnline}] by id.
     this.stays = new Map();
-    // What the server remembers of the tags' connections, before the page has heard of them.
+    // What the server remembers of the tags' connections, before the page has heard of them, and of their gestures.
     this.pasts = new Map();
+    // The tags whose bridge is online again and has not said since whether they are connected.
+    this.unsaid = new Set();
     this.hearAgain();
     // What the browser's clock lacks.
     this.offset = 0;
     this.changedTags = new Set();
+    // When the counters of each tag were received.
+    this.statsAt = new Map();
     // How often a tag was removed, by id.
     this.removals = new Map();
     // Whether all facts were received.
@@ -46,6 +57,8 @@ export class Model {
     this.tags.clear();
     this.bridges.clear();
     this.absences.clear();
+    this.unsaid.clear();
+    this.statsAt.clear();
     this.events = [];
     this.log = [];
     this.gestures.clear();
@@ -60,6 +73,7 @@ export class Model {
     this.removals.clear();
     this.stays.clear();
     this.pasts.clear();
+    this.unsaid.clear();
     this.hearAgain();
   }
 
@@ -80,6 +94,12 @@ export class Model {
     this.broker = broker;
     this.server = {...this.server, heard, isLost: false};
     this.offset = broker.now_ms - heard;
+  }
+
+  // The browser's clock may have been set back.
+  checkClock() {
+    const {shown, heard} = this.server, now = Date.now();
+    this.server = {...this.server, shown: Math.min(shown, now), heard: heard === null ? null : Math.min(heard, now)};
   }
 
   // Until when what the page shows was true, by the server's clock.
@@ -126,6 +146,8 @@ export class Model {
       this.gestures.delete(id);
       this.stays.delete(id);
       this.pasts.delete(id);
+      this.unsaid.delete(id);
+      this.statsAt.delete(id);
       this.removals.set(id, this.removalsOf(id) + 1);
     }
     // In the history, facts are those of a tag that was removed.
@@ -133,15 +155,22 @@ export class Model {
     if (kind === "tag") {
       this.changedTags.add(id);
       if (message.retained) this.setTagFact(id, name, message, value);
-      else if (name === "gesture") this.addGesture(id, value, message);
+      else if (name === "gesture") this.addGesture(id, value, message, isHistory);
       if (rest.endsWith("/result") || name === "gesture") this.addEvent(message, value);
     } else {
       if (name === "state") {
-        for (const tag of this.tags.keys()) if (this.bridgeOf(tag) === id) { this.noteStay(tag); this.changedTags.add(tag); }
+        const isBack = this.isReady && message.payload === "online" && this.bridges.get(id)?.state !== "online";
+        for (const tag of this.tags.keys()) {
+          if (this.bridgeOf(tag) !== id) continue;
+          this.noteStay(tag);
+          this.changedTags.add(tag);
+          if (isBack) this.unsaid.add(tag);
+        }
         if (message.away) this.absences.set(id, message.away);
         else this.absences.delete(id);
         this.setFact(this.bridges, id, "silence", message.silent ? message.payload : "", message.silent);
       }
+      if (name === "event") this.notePairing(id, value, message);
       if (message.retained) this.setFact(this.bridges, id, name, message.payload, value);
       else if (name === "log") this.addLog(id, value);
       else if (name === "advertisement") this.addAdvertisement(id, value, message);
@@ -165,6 +194,8 @@ export class Model {
   setTagFact(id, name, message, value) {
     const isState = name === "availability" || name === "connection";
     if (isState) this.noteStay(id);
+    if (name === "connection") this.unsaid.delete(id);
+    if (name === "stats") this.statsAt.set(id, Date.now());
     this.setFact(this.tags, id, name, message.payload, value);
     if (isState) this.noteStay(id, receivedAt(message) ?? undefined);
   }
@@ -175,7 +206,7 @@ export class Model {
     const {availability, connection} = this.tags.get(id) ?? {};
     if (!this.isReady || !availability) return;
     if (!this.stays.has(id)) this.stays.set(id, []);
-    const bridge = this.bridgeOf(id), isKnown = !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge);
+    const bridge = this.bridgeOf(id), isKnown = !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge) && !this.unsaid.has(id);
     const since = Date.parse(connection?.since ?? ""), isOnline = availability === "online";
     const hasTime = !Number.isNaN(since) && since <= at && (isOnline || connection.state !== "connected");
     noteStay(this.stays.get(id), !isKnown ? this.absences.get(bridge)?.from_ms ?? at : hasTime ? since : at, isKnown ? isOnline : null);
@@ -184,24 +215,33 @@ export class Model {
   today(id) {
     this.noteStay(id);
     const stays = this.stays.get(id) ?? [];
-    const past = remembered(this.pasts.get(id), stays[0]?.at ?? this.lastHeard());
-    return today([...past, ...stays], this.gestures.get(id) ?? [], this.lastHeard(), this.now());
+    const past = this.pasts.get(id), known = remembered(past, stays[0]?.at ?? this.lastHeard());
+    return today([...known, ...stays], this.gestures.get(id) ?? [], past?.gestures, this.lastHeard(), this.now());
   }
 
-  // Keeps a row of the server: whether a tag was online in slots of so many milliseconds, the last one of which ends then.
-  remember(id, slots, slot, end) {
-    this.pasts.set(id, {slots, slot, start: end - slots.length * slot});
+  // Keeps the server's rows of a day: whether a tag was online in slots of so many milliseconds, the last one of which ends then; and how many
+  // gestures were made in each hour.
+  remember(id, {connection, slot, end, gestures, hour}) {
+    const first = Math.ceil(end / hour) - gestures.length;
+    this.pasts.set(id, {slots: connection, slot, start: end - connection.length * slot, gestures: {hour, counts: new Map(gestures.map((count, index) => [first + index, count ?? 0]))}});
     this.changedTags.add(id);
   }
 
-  addGesture(id, value, message) {
+  addGesture(id, value, message, isHistory) {
     if (!value) return;
+    const {hour, counts} = this.pasts.get(id)?.gestures ?? {}, at = receivedAt(message);
+    if (counts && at !== null && !isHistory) counts.set(Math.floor(at / hour), (counts.get(Math.floor(at / hour)) ?? 0) + 1);
     const list = this.gestures.get(id) ?? [];
     // Of the newest one, also the message itself.
     if (list.length > 0) delete list[0].payload;
     list.unshift({...value, at: receivedAt(message) ?? value.time, payload: sentence(message.payload)});
     list.length = Math.min(list.length, 50);
     this.gestures.set(id, list);
+  }
+
+  notePairing(id, value, message) {
+    const state = pairingStates[value?.type], bridge = this.bridges.get(id);
+    if (state && bridge) bridge.pairingEvent = {state, serial: value.serial, error: {text: value.text}, at: receivedAt(message) ?? 0};
   }
 
   addEvent(message, value) {
@@ -251,6 +291,12 @@ export class Model {
     return Object.keys(groups).filter(name => groups[name].includes(id));
   }
   tagName(id) { return this.tags.get(id)?.info?.name ?? ""; }
+
+  // How far the pairing of a bridge has come: {state, serial, error}; its events say so while it does not announce its tags.
+  pairingOf(name) {
+    const {pairing, pairingEvent: event} = this.bridges.get(name) ?? {};
+    return pairing ?? (event && this.now() - event.at < longestPairing ? event : null);
+  }
 
   // What keeps all tags of a bridge from working: {text, bridge}.
   notices() {

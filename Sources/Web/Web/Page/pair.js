@@ -1,6 +1,6 @@
 // Pairs a tag: one of those in range, or one by its serial.
 
-import {make, setText, isolated, button, replace} from "./elements.js";
+import {make, setText, isolated, button, replace, showBridges} from "./elements.js";
 import {gestureParts, signalBars, tagInRing, tick} from "./drawings.js";
 import {age, span} from "./model.js";
 import {bridgeHelp, helpLine} from "./tags.js";
@@ -52,12 +52,14 @@ export function pairPage(root, {model, connection}, wanted = "") {
     make("div", {}, instruction, step, time, result, gesture, after, make("p", {}, cancel)));
   root.append(make("h1", {}, "Pair a tag"), panel, range, hand);
 
-  let isClosed = false, scanning = null, shownEnd = null;
+  // The bridge that searches for tags in range, and why the last search was refused.
+  let isClosed = false, scanning = null, refusal = "", shownEnd = null;
   // The pairing that another page or program has begun, and that was shown last.
   let other = null;
   // Since when a pairing is shown, and whether the serial gets the focus after it was cancelled.
   let since = null, wasLate = false, isToRetype = false;
   form.addEventListener("submit", event => { event.preventDefault(); begin(); });
+  bridge.addEventListener("change", () => { endScan(); scan(); });
 
   const chosen = () => bridge.value || model.onlineBridges()[0];
 
@@ -130,10 +132,11 @@ export function pairPage(root, {model, connection}, wanted = "") {
   // The pairing of a bridge, also of one that another page or program has begun: {name, state, serial, until}.
   function current() {
     if (running) {
-      const {state, serial} = model.bridges.get(running.name)?.pairing ?? {};
+      const {state, serial} = model.pairingOf(running.name) ?? {};
       return {...running, state: stages[state] ? state : "searching", serial};
     }
-    for (const [name, {pairing}] of model.bridges) {
+    for (const name of model.bridges.keys()) {
+      const pairing = model.pairingOf(name);
       if (model.isBridgeOnline(name) && stages[pairing?.state]) return {name, text: pairing.serial, state: pairing.state, serial: pairing.serial};
     }
     return null;
@@ -141,7 +144,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
 
   // What has come of the pairing of another page; null if the bridge does not say.
   function endOf({name}) {
-    const {state, serial, error} = model.bridges.get(name)?.pairing ?? {};
+    const {state, serial, error} = model.pairingOf(name) ?? {};
     if (state === "paired") return {at: model.now(), answer: {ok: true}, id: [...model.tags].find(([, tag]) => tag.info?.serial === serial)?.[0] ?? serial};
     return state === "failed" ? {answer: {ok: false, text: `error: ${error?.text ?? "not known"}`}, id: serial} : null;
   }
@@ -150,16 +153,28 @@ export function pairPage(root, {model, connection}, wanted = "") {
 
   async function scan() {
     const name = chosen();
-    if (!name || scanning === name) return;
-    scanning = name;
+    if (!name || scanning?.name === name) return;
+    const own = scanning = {name};
+    refusal = "";
     search.disabled = true;
     update();
-    await connection.send(`bridge/${name}/request/scan`, {duration_s: scanTime, duplicates: true}, {timeout: (scanTime + 10) * 1000});
-    setTimeout(() => {
+    const answer = await connection.send(`bridge/${name}/request/scan`, {duration_s: scanTime, duplicates: true}, {timeout: (scanTime + 10) * 1000});
+    if (!answer.ok) return ended(own, answer.text);
+    setTimeout(() => ended(own), scanTime * 1000);
+
+    function ended(scan, text = "") {
+      if (scanning !== scan) return;
       scanning = null;
+      refusal = text;
       search.disabled = false;
       if (!isClosed) update();
-    }, scanTime * 1000);
+    }
+  }
+
+  function endScan() {
+    if (scanning) connection.send(`bridge/${scanning.name}/request/scan`, "stop", {timeout: 2000});
+    scanning = null;
+    search.disabled = false;
   }
 
   function drawHeard(pairing) {
@@ -167,7 +182,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
       .map(entry => ({...entry, distance: distances.findIndex(({least}) => (entry.rssi ?? -Infinity) >= least)}))
       .sort((one, other) => one.distance - other.distance || (String(one.serial ?? "") < String(other.serial ?? "") ? -1 : 1)).slice(0, 20);
     const help = bridgeHelp(model);
-    const text = list.length > 0 || !chosen() ? "" : scanning ? "Searching. Unknown tags appear here." : "No unknown tag was received.";
+    const text = list.length > 0 || !chosen() ? "" : scanning ? "Searching. Unknown tags appear here." : refusal || "No unknown tag was received.";
     setText(heardTitle, pairing ? "In range instead" : "In range");
     replace(heardText, `${help.join()} ${text}`, () => (help.length > 0 ? helpLine(help) : [text]));
     replace(heard, JSON.stringify(list.map(({serial, address, distance, name}) => [serial, address, distance, name])), () => list.map((entry, index) => heardLine(entry, index === 0)));
@@ -193,13 +208,13 @@ export function pairPage(root, {model, connection}, wanted = "") {
 
   function update() {
     const names = model.onlineBridges(), now = model.now();
-    replace(bridge, names.join(), () => names.map(name => make("option", {value: name}, name)));
-    bridgeLabel.hidden = names.length < 2;
-    search.hidden = names.length === 0;
+    showBridges(bridge, names);
+    bridgeLabel.hidden = bridge.options.length < 2;
+    search.hidden = !names.includes(chosen());
     const pairing = current();
     if (!pairing && other && !ended) ended = endOf(other);
     other = pairing && !running ? pairing : null;
-    start.disabled = names.length === 0;
+    start.disabled = !names.includes(chosen());
     if (pairing && serial.value !== pairing.text && document.activeElement !== serial) serial.value = pairing.text ?? "";
     if (pairing && since === null) { result.show({ok: true, text: ""}); after.replaceChildren(); }
     if (ended !== shownEnd && ended) showEnd(ended);
@@ -245,7 +260,7 @@ export function pairPage(root, {model, connection}, wanted = "") {
     close() {
       isClosed = true;
       ended = null;
-      if (scanning && !running) connection.send(`bridge/${scanning}/request/scan`, "stop", {timeout: 2000});
+      if (!running) endScan();
     },
   };
 }

@@ -20,11 +20,20 @@ export function remembered(past, until) {
     const at = past.start + index * past.slot, isOnline = value === null ? null : value === 1;
     if (at < until && stays.at(-1)?.isOnline !== isOnline) stays.push({at, isOnline});
   });
+  const end = past ? past.start + past.slots.length * past.slot : until;
+  if (end < until && stays.length > 0) noteStay(stays, end, null);
   return stays;
 }
 
-// Today's parts, {from, to, isOnline}, until a time; and its gestures.
-export function today(stays, gestures, until, now) {
+// How many gestures were made since a time, as far as it is known: those of the list, or the server's counts of hours.
+function count(times, past, start) {
+  if (!past) return times.length;
+  const counted = [...past.counts].reduce((sum, [hour, count]) => sum + (hour * past.hour >= start ? count : 0), 0);
+  return Math.max(times.length, counted);
+}
+
+// Today's parts, {from, to, isOnline}, until a time; and its gestures, of which the newest ones have times.
+export function today(stays, gestures, past, until, now) {
   const day = new Date(now), start = day.setHours(0, 0, 0, 0), end = day.setHours(24, 0, 0, 0);
   const known = stays.map(({at, isOnline}, index) => ({from: Math.max(at, start), to: Math.min(stays[index + 1]?.at ?? until, until), isOnline}));
   const parts = [];
@@ -36,5 +45,5 @@ export function today(stays, gestures, until, now) {
   }
   if (now > from) parts.push({from, to: now, isOnline: null});
   const times = gestures.map(({at}) => (typeof at === "number" ? at : Date.parse(at))).filter(at => at >= start && at <= now);
-  return {start, end, now, parts, times};
+  return {start, end, now, parts, times, count: count(times, past, start)};
 }

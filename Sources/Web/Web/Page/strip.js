@@ -6,12 +6,12 @@ import {capitalized, shortTime, span} from "./model.js";
 const stripWidth = 1000, stripHeight = 24;
 
 // A day in words.
-function textOf({parts, times}) {
+function textOf({parts, count}) {
   const sum = isOnline => parts.filter(part => part.isOnline === isOnline).reduce((sum, {from, to}) => sum + to - from, 0);
   const [online, offline, unknown] = [true, false, null].map(sum);
   const texts = [
     online > 0 ? `connected for ${span(online)}` : "", offline > 0 ? `offline for ${span(offline)}` : "",
-    times.length > 0 ? `${times.length} ${times.length === 1 ? "gesture" : "gestures"}` : "",
+    count > 0 ? `${count} ${count === 1 ? "gesture" : "gestures"}` : "",
     unknown === 0 ? "" : parts[0]?.isOnline === null && parts.length > 1 ? `not known before ${shortTime(parts[0].to)}` : `not known for ${span(unknown)}`,
   ];
   return texts.filter(Boolean).join(", ");

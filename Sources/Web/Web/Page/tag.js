@@ -22,6 +22,8 @@ const signals = ["default", "doorbell", "success", "failure", "warning", "alarm"
 const haptics = ["constant_on", "sine_increase", "sine_decrease", "linear_increase", "linear_decrease", "parabolic_increase", "parabolic_decrease"];
 
 const chartInterval = 60000;
+// How long a gesture may come after its count, in milliseconds.
+const countPatience = 5000;
 
 export function tagPage(root, {model, connection, go}, id) {
   const topic = name => `tag/${id}/${name}`;
@@ -156,7 +158,7 @@ export function tagPage(root, {model, connection, go}, id) {
       // Another span was chosen meanwhile.
       if (!data || shown !== days) return;
       const {slot, end, hour, connection: links} = data;
-      if (days === 1) model.remember(id, links, slot, end);
+      if (days === 1) model.remember(id, data);
       const empty = Date.parse(model.tags.get(id)?.forecast?.empty ?? "");
       const long = withLevels(data, levels ?? [], days > 1);
       battery.draw(lineChart(long.battery, {unit: "%", low: 0, high: 100, slot, end, connection: long.connection, empty: Number.isNaN(empty) || days === 1 ? null : empty}));
@@ -235,7 +237,8 @@ export function tagPage(root, {model, connection, go}, id) {
   // How other programs use the tag.
   function drawUse(tag, last) {
     const base = `${model.base}/tag/${id}`, groups = model.groupsOf(id), chords = tag.info?.chords ?? [], {bridge} = tag.info ?? {};
-    const isAnnounced = model.bridges.get(bridge)?.found !== undefined;
+    // The bridge publishes it only while it announces its tags.
+    const isAnnounced = model.bridges.get(bridge)?.pairing !== undefined;
     replace(use, JSON.stringify([base, groups, chords, bridge, isAnnounced, model.tagName(id), last?.payload]), () => [
       ["Topic", copyable(`${base}/gesture`)],
       ["Last message", last?.payload ? [make("code", {}, make("bdi", {}, ...breakable(last.payload)))] : [make("span", {class: "quiet"}, "none yet")]],
@@ -274,7 +277,7 @@ export function tagPage(root, {model, connection, go}, id) {
     const bridge = model.bridgeOf(id), {boot, started} = model.bridges.get(bridge)?.info ?? {};
     const absence = lastAbsence(list, {isOffline: model.isBridgeOffline(bridge), away: model.absences.get(bridge), boot, started});
     const known = absence ? list.slice(0, absence.newer) : list;
-    const missing = firstGap(known, absence !== null), texts = [];
+    const missing = firstGap([...uncounted(known[0], boot, now), ...known], absence !== null), texts = [];
     if (missing) {
       explain(missing);
       const numbers = missing.count === 1 ? `Number ${missing.last} is` : `${missing.count} numbers before ${missing.last + 1} are`;
@@ -287,6 +290,15 @@ export function tagPage(root, {model, connection, go}, id) {
         : `The bridge was away ${absence.isExact ? `from ${from} to ${to}` : `between ${from} and ${to}`}: gestures of this time are not known.`);
     }
     return texts.join(" ");
+  }
+
+  // The place behind the gestures that the bridge has counted, if it has counted more than were received: [] if it has not. A gesture may follow
+  // its count, because it waits for a chord.
+  function uncounted(newest, boot, now) {
+    const {last_seq: last, boot: counted} = model.tags.get(id)?.stats ?? {};
+    const isSame = counted !== undefined && counted === (newest ? newest.boot : boot);
+    if (!isSame || !(last > (newest?.seq ?? 0)) || Date.now() - model.statsAt.get(id) < countPatience) return [];
+    return [{seq: last + 1, boot: counted, time: new Date(now).toISOString()}];
   }
 
   // Asks the bridge why gestures are missing.

@@ -64,12 +64,12 @@ const types = {
     presence: object({state: text, since: text, inferred: flag}),
     gear: object({attached: flag, vendor: label, product: label, capabilities: list(label)}),
     info: object({name: label, tag_name: label, bridge: label, serial: label, firmware: label, address: label, chords: list(label)}),
-    stats: object({reconnects: number, lost_fragments: number, expired: number}),
+    stats: object({reconnects: number, lost_fragments: number, expired: number, last_seq: number, boot: scalar}),
     gesture: object({event_type: label, seq: number, boot: scalar, time: text, of: list(number)}),
     touch: object({lines: list(number), proximity: number}),
   })),
   bridge: new Map(Object.entries({
-    state: text, scan: anything, tags: anything, found: anything,
+    state: text, scan: anything, tags: anything,
     info: object({version: label, bluez: label, mqtt: scalar, started: text, boot: text, groups: lists}),
     pairing: object({state: text, serial: label, time: text, hint: sentence, error: object({text: sentence})}),
     health: object({
