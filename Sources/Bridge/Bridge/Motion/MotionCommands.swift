@@ -112,8 +112,11 @@ struct MotionSet: TagRequest {
         case .erase:
             let words = try MotionSessionWords(arguments)
             self.words = words
-            let stored = try words.session(in: context.motion.sessions ?? [])?.id
-            if let stored { work = .erase(stored) } else { work = .erase(try Self.id(arguments)) }
+            let sessions = context.motion.sessions ?? []
+            let (stored, id) = (try words.session(in: sessions)?.id, try Self.id(arguments))
+            // Another session of this name would be erased: the tag may compare the names only.
+            if stored == nil, sessions.contains(where: { $0.id.session == id.session }) { throw words.missing }
+            work = .erase(stored ?? id)
         case .eraseAll:
             let confirmed = try arguments.word("confirm", of: [Word("all", true)])
             _ = try CommandArguments.required(confirmed, "confirm", mayBe: "all")

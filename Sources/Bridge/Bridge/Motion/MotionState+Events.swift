@@ -88,16 +88,21 @@ extension MotionState {
         case (.deactivate, .failure):
             idleAt = tag.now.instant + tag.idle
             return
-        case (.erase(let id), .success): sessions?.removeAll { $0.id == id }
+        // The tag has no such session: an earlier request has erased it, and its answer was lost.
+        case (.erase(let id), .success), (.erase(let id), .failure(.status(.badParameter))):
+            sessions?.removeAll { $0.id == id }
         case (.erase(let id), .failure(.linkLost)), (.erase(let id), .failure(.notConnected)):
             lastDownload.unerased = id
             return
-        case (.erase, .failure(let failure)):
+        case (.erase(let id), .failure(let failure)):
             lastDownload.error = "the session was not erased: \(text)"
             if failure.leavesEffectUnknown {
+                lastDownload.doubted = id
                 doubt.responseLost(changesSessions: true, at: tag.now.instant)
             }
-        case (.download, .failure(let error)) where error != .linkLost && error != .notConnected:
+        // Without an answer the tag may send nevertheless: if it does not, the download ends after a silence.
+        case (.download(let id, _), .failure(let error))
+        where error != .notConnected && !error.leavesEffectUnknown && download?.session.id == id:
             return downloadFailed(text, in: tag, &effects)
         default: return
         }

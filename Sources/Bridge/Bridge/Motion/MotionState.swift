@@ -53,6 +53,8 @@ struct MotionState: Sendable {
         var file: String?
         /// Why the last download, or the erasing after it, has failed.
         var error: String?
+        /// The session whose erasing has got no answer, until the sessions are listed.
+        var doubted: MotionSessionID?
         /// The downloaded session that is erased on the tag at the next connection.
         var unerased: MotionSessionID?
     }
@@ -109,7 +111,10 @@ struct MotionState: Sendable {
     mutating func listed(_ list: [StoredMotionSession], isComplete: Bool) {
         // A part of the list replaces nothing.
         if isComplete || sessions == nil { sessions = list }
-        if isComplete { doubt.sessionsListed() }
+        guard isComplete else { return }
+        doubt.sessionsListed()
+        if let doubted = lastDownload.doubted, !list.contains(where: { $0.id == doubted }) { lastDownload.error = nil }
+        lastDownload.doubted = nil
     }
 
     /// Whether the raw data characteristic is used.

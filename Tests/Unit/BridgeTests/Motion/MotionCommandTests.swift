@@ -189,8 +189,13 @@ struct MotionCommandTests {
         #expect(scene.performed == [])
         #expect(scene.lastError?.text == #"The tag has 2 sessions "run-1""#)
         #expect(scene.lastError?.hint == "Add group; imu/sessions/get lists them")
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-2","group":"a"}"#)
+        #expect(scene.performed == [] && scene.lastError?.text == #"The tag has no session "run-2""#)
         scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-2"}"#)
         #expect(scene.performed == [.motion(.erase(Self.twins[2].id))])
+        scene.answer()
+        scene.send("tag/003R/imu/set", #"{"action":"erase","session":"run-3","group":"a"}"#)
+        #expect(scene.performed.last == .motion(.erase(MotionSessionID(session: "run-3", group: "a"))), "a newer one")
         scene.answer()
         scene.send("tag/003R/imu/set", #"{"action":"download","session":"run-1","group":"b"}"#)
         _ = scene.takeActions()
@@ -556,8 +561,62 @@ struct MotionDownloadTests {
         #expect(!scene.performed.contains(.motion(.erase(Self.session.id))))
         scene.connect()
         #expect(scene.performed.suffix(2) == [.motion(.status), .motion(.erase(Self.session.id))])
-        scene.fail(.status(.badParameter))
+        scene.fail(.status(.busy))
         #expect(imu(scene).contains("the session was not erased: "))
+    }
+
+    @Test("have erased a session that the tag no longer has, or no longer lists after a lost answer")
+    func eraseInDoubt() {
+        for error in [TagCommandError.status(.badParameter), .timeout] {
+            let scene = receiving(Self.session, #","erase":true"#)
+            scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
+            scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("f.bin")))
+            scene.fail(error)
+            if error == .timeout {
+                #expect(imu(scene).contains("the session was not erased: "))
+                scene.wait(.seconds(1))
+                scene.answer(.motionSessions([], isComplete: true))
+            }
+            #expect(scene.publications.last { $0.topic.hasSuffix("/imu/sessions") }?.text == "[]")
+            #expect(imu(scene).contains(#""error":null"#) && imu(scene).contains(#""file":"f.bin""#))
+        }
+    }
+
+    @Test("keep the error of an erasing whose answer was lost if the tag still lists the session")
+    func notErased() {
+        let scene = receiving(Self.session, #","erase":true"#)
+        scene.report(.motion(.data([1, 2, 3, 4, 5, 6])))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("f.bin")))
+        scene.fail(.timeout)
+        scene.wait(.seconds(1))
+        scene.answer(.motionSessions([Self.session], isComplete: true))
+        #expect(imu(scene).contains("the session was not erased: "))
+        // Another program has erased it later.
+        scene.send("tag/003R/imu/sessions/get", "")
+        scene.answer(.motionSessions([], isComplete: true))
+        #expect(imu(scene).contains("the session was not erased: "))
+    }
+
+    @Test("go on without an answer to the request, if the data comes")
+    func downloadInDoubt() {
+        let scene = downloading()
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .opened(byteCount: 0, checksum: CRC16())))
+        scene.report(.motion(.data([1, 2, 3, 4])))
+        scene.fail(.timeout)
+        #expect(imu(scene).contains(#""bytes":0,"of":6"#) && imu(scene).contains(#""error":null"#))
+        scene.report(.motion(.data([5, 6])))
+        scene.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("f.bin")))
+        #expect(imu(scene).contains(#""error":null"#) && imu(scene).contains(#""file":"f.bin""#))
+        let silent = downloading()
+        silent.handle(.file(.tag003R, FeatureFile(of: Self.session), .opened(byteCount: 0, checksum: CRC16())))
+        silent.fail(.timeout)
+        silent.wait(MotionState.silence)
+        #expect(imu(silent).contains("the tag sends no more data"))
+        let late = receiving()
+        late.report(.motion(.data([1, 2, 3, 4, 5, 6])))
+        late.handle(.file(.tag003R, FeatureFile(of: Self.session), .finished("f.bin")))
+        late.report(.commandEnded(token: late.tokens.last ?? 0, .failure(.status(.busy))))
+        #expect(imu(late).contains(#""error":null"#))
     }
 
     @Test("end with an error of the disk, and with more than 64 KiB that are not written")
