@@ -161,6 +161,18 @@ public struct DiscoveryLife: Sendable {
         leftovers.components[Array(objectID.utf8), default: []]
     }
 
+    /// The topics with announcements of other settings that are still to be emptied, for some of the devices.
+    func unfinishedTopics(of isMeant: (_ objectID: String) -> Bool) -> [String] {
+        let migrating: [String] =
+            switch state {
+            case .removing(let topics, _), .migrating(let topics, _), .emptying(let topics, _): topics
+            case .waiting, .listening, .settled: []
+            }
+        return (migrating + leftovers.all).filter { topic in
+            leftovers.parse(topic).map { isMeant(String(decoding: $0.objectID, as: UTF8.self)) } ?? false
+        }
+    }
+
     /// Returns what is due.
     public mutating func takeDue(at now: Duration) -> [DiscoveryAction] {
         var actions: [DiscoveryAction] = []
@@ -339,6 +351,9 @@ private struct Leftovers: Sendable {
         var removals: [DiscoveryMessage] = []
         var obsolete: [String] = []
     }
+
+    /// All topics, sorted.
+    var all: [String] { topics.keys.map { String(decoding: $0, as: UTF8.self) }.sorted() }
 
     /// Takes all topics out.
     mutating func removeAll() -> Findings {

@@ -142,6 +142,12 @@ public struct HomeAssistantDiscovery: Sendable {
         }
     }
 
+    /// Removes the announcements of the bridge and of tags that are still to be migrated: those of other settings.
+    public func withdrawalOfUnfinished(_ tags: [String]) -> [DiscoveryMessage] {
+        let objectIDs = Set(tags.map { DiscoveryTopics.objectID(ofTag: $0) })
+        return life.unfinishedTopics { isBridge($0) || objectIDs.contains($0) }.map(DiscoveryMessage.empty)
+    }
+
     private func isBridge(_ objectID: String) -> Bool {
         objectID == DiscoveryTopics.objectID(ofBridge: bridge.instance)
     }

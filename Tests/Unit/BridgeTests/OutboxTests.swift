@@ -67,6 +67,19 @@ struct OutboxTests {
         #expect(outbox.connected(at: start).isEmpty)
     }
 
+    @Test("clears what is queued to be cleared at a broker that the bridge leaves")
+    func leftClearings() {
+        var outbox = connected(window: 2)
+        for topic in ["a", "b", "c"] { _ = outbox.submit(fact(topic, "x"), at: start) }
+        for topic in ["b", "c"] { _ = outbox.submit(.noFact(topic), at: start) }
+        outbox.withhold(["b"])
+        #expect(outbox.left(at: start).map(\.line) == ["c "])
+        let unconnected = Outbox()
+        var other = unconnected
+        _ = other.submit(.noFact("a"), at: start)
+        #expect(other.left(at: start).isEmpty)
+    }
+
     @Test("without a connection, loses the results for a broker that the bridge leaves, and keeps the events")
     func leftWithoutConnection() {
         var outbox = Outbox()

@@ -36,6 +36,45 @@ struct ReloadTests {
         #expect(scene.results.count == 2 && scene.performed.count == 1)
     }
 
+    private static let other = TagEntry(id: .known("0002"), serial: "0002")
+
+    /// The bridge goes to another broker. Returns what it takes back at the one that it leaves.
+    private func move(_ scene: Scene) -> (announcements: [String], facts: [String]) {
+        scene.handle(.leavingBroker)
+        let footprint = scene.state.footprint
+        scene.handle(.brokerDisconnected)
+        return (footprint.announcements.map(\.topic), footprint.facts.map(\.topic))
+    }
+
+    @Test("to another broker takes back what is about to be cleared: a removed tag, and former announcements")
+    func leavingDepartures() {
+        let scene = Scene.announced(tags: [.tag003R, Self.other])
+        scene.handle(.tagRemoved(.known("0002")))
+        adopt(scene) { $0.homeAssistant?.prefix = "other" }
+        let left = move(scene)
+        #expect(left.facts.contains("jacquard/tag/0002/availability") && left.facts.contains("jacquard/tag/0002/led"))
+        #expect(left.announcements.contains(Self.device) && left.announcements.contains(Self.bridgeDevice))
+        #expect(left.announcements.contains("other/device/jacquard_tag_003R/config"))
+        scene.handle(.brokerConnected)
+        let lines = scene.wait(.seconds(2))
+        #expect(!lines.contains { $0.contains("tag/0002/") && $0.hasSuffix(" ") })
+        #expect(!move(scene).facts.contains("jacquard/tag/0002/availability"), "it was taken back once")
+    }
+
+    @Test("to another broker forgets the bridges of the former one: a tag that they share is its own there")
+    func leavingPeers() {
+        let scene = Scene.announced(tags: [.tag003R, Self.other])
+        scene.send("bridge/cellar/state", "online")
+        scene.send("bridge/cellar/info", #"{"tags":["003R","0002"]}"#)
+        scene.handle(.tagRemoved(.known("0002")))
+        let left = move(scene)
+        #expect(!left.facts.contains { $0.hasPrefix("jacquard/tag/") }, "they are left to the other bridge")
+        scene.handle(.brokerConnected)
+        scene.wait(.seconds(2))
+        #expect(move(scene).facts.contains("jacquard/tag/003R/availability"))
+        #expect(scene.state.fleet.peers.isEmpty)
+    }
+
     @Test("gives a tag that is added again another handle, and ignores events of the removed one")
     func handles() {
         let scene = Scene()

@@ -127,6 +127,16 @@ struct FactMirror: Sendable {
         remove(key)
     }
 
+    /// The queued messages that clear topics.
+    var queuedClearings: [Publication] {
+        order.compactMap { topic in
+            guard let topic, let fact = facts[topic], fact.progress == .waiting, fact.payload.isEmpty,
+                !isWithheld(topic)
+            else { return nil }
+            return .noFact(topic.text)
+        }
+    }
+
     private mutating func remove(_ topic: ExactText) {
         guard let known = facts.removeValue(forKey: topic) else { return }
         if !endings.isEmpty { endings[topic] = nil }

@@ -219,12 +219,14 @@ public struct Outbox: Sendable {
     /// Handles a broker that the bridge leaves for another one. Unacknowledged messages are not sent again; results are for
     /// this broker only.
     ///
-    /// - Returns: the queued messages to pass to the client now; none without a connection, which loses the results.
+    /// - Returns: the queued messages to pass to the client now, with those that clear facts; none without a connection, which loses the
+    ///   results.
     public mutating func left(at now: Instant) -> [Publication] {
+        let clearings = isConnected ? facts.queuedClearings : []
         let messages = backlog.left(isConnected: isConnected, at: now)
         unacknowledged.replaceAll([])
         disconnected(at: now)
-        return messages.map { $0.shortened(at: now) }
+        return messages.map { $0.shortened(at: now) } + clearings
     }
 
     /// Returns the destination of an unacknowledged delivery; nil for an unknown ticket.

@@ -10,6 +10,8 @@ struct BridgeRun: Sendable {
     let statsPayload: StatsPayload
     /// nil before the first connection.
     var isBrokerConnected: Bool?
+    /// Whether the bridge is about to go to another broker.
+    var isLeavingBroker = false
     /// nil before ``BridgeEvent/stopping``.
     var shutdown: Shutdown?
 

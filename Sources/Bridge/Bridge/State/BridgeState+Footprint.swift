@@ -12,16 +12,18 @@ public struct BrokerFootprint: Sendable {
 }
 
 extension BridgeState {
-    /// The messages to take back at a broker that the bridge leaves. Tags that another bridge has, too, are left to it.
+    /// The messages to take back at a broker that the bridge leaves, after ``BridgeEvent/leavingBroker``. Tags that another bridge has,
+    /// too, are left to it.
     public var footprint: BrokerFootprint {
         let own = tags.filter { !fleet.peers.isKnown($0.entry.id) }
         let documents = homeAssistant.discovery?.documents
         let announcements =
             own.flatMap { documents?.withdrawal(ofTag: $0.entry.id.text) ?? [] }
             + (documents?.withdrawal(ofBridgeAndTags: []) ?? [])
+            + (homeAssistant.discovery?.withdrawalOfUnfinished(own.map(\.entry.id.text)) ?? [])
         return BrokerFootprint(
             offline: own.map { .fact($0.topics[.availability], word: "offline") } + [will],
             announcements: announcements.map(Publication.init),
-            facts: (own.flatMap(\.retainedTopics) + topics.retained).map { .noFact($0) })
+            facts: (leftovers.departed + own.flatMap(\.retainedTopics) + topics.retained).map { .noFact($0) })
     }
 }

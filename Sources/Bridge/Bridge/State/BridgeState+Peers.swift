@@ -337,6 +337,11 @@ extension BridgeState {
     var beatFilters: [String] { fleet.watch.map { beatTopics($0.sources) } ?? [] }
 
     mutating func brokerDisconnected(at now: Timestamp, _ effects: inout Effects) {
+        if run.isLeavingBroker {
+            // What was known of bridges there, and was to be cleared there, is not true of the next broker.
+            (run.isLeavingBroker, leftovers.departed) = (false, [])
+            fleet.left(configuration.instance)
+        }
         fleet.watch?.brokerDisconnected(at: now.instant)
         diagnostics.log.end(&effects)
     }

@@ -85,20 +85,35 @@ extension BridgeState {
     mutating func finish(_ departures: [Departure], at now: Timestamp, _ effects: inout Effects) {
         for departure in departures {
             effects.publish(topicsToClear(by: departure).map(Publication.noFact))
-            switch departure.origin {
-            case .tag(_, let request):
-                if let request { succeed(request.token, data: request.data, at: now, &effects) }
-            case .formerInstance(let name):
-                leftovers.former.cleared(name)
-                effects.add(.forgetInstance(name))
-            // Without a broker, the next run takes everything back.
-            case .formerPlaces:
-                guard run.isBrokerConnected == true else { break }
-                leftovers.places = []
-                effects.add(.forgetFormerPlaces)
-            // Without a broker, the next run clears them, too.
-            case .features: if run.isBrokerConnected == true { leftTopicsCleared(&effects) }
-            }
+            complete(departure, at: now, &effects)
+        }
+    }
+
+    /// Completes all departures at a broker that the bridge leaves. Their topics are cleared with those of the others.
+    mutating func leaveDepartures(at now: Timestamp, _ effects: inout Effects) {
+        for departure in leftovers.departures.takeAll() {
+            // Of a tag that another bridge has, too, nothing is cleared.
+            let isLeft = if case .tag(let entry, _) = departure.origin { fleet.peers.isKnown(entry.id) } else { false }
+            if !isLeft { leftovers.departed += topicsToClear(by: departure) }
+            complete(departure, at: now, &effects)
+        }
+    }
+
+    private mutating func complete(_ departure: Departure, at now: Timestamp, _ effects: inout Effects) {
+        switch departure.origin {
+        case .tag(_, let request):
+            if let request { succeed(request.token, data: request.data, at: now, &effects) }
+        case .formerInstance(let name):
+            leftovers.former.cleared(name)
+            effects.add(.forgetInstance(name))
+        // Without a broker, the next run takes everything back.
+        case .formerPlaces:
+            guard run.isBrokerConnected == true else { break }
+            leftovers.places = []
+            effects.add(.forgetFormerPlaces)
+        case .partOfFormerPlaces: break
+        // Without a broker, the next run clears them, too.
+        case .features: if run.isBrokerConnected == true { leftTopicsCleared(&effects) }
         }
     }
 
@@ -168,17 +183,22 @@ extension BridgeState {
     ) -> [DiscoveryMessage] {
         guard leftovers.places.contains(where: { $0 != PublishedPlace(configuration) }) else { return [] }
         let filters = leftovers.former.filtersElsewhere
-        leftovers.former.endElsewhere()
+        let isComplete = findings.elsewhere.allSatisfy(\.isComplete)
+        if isComplete { leftovers.former.endElsewhere() }
         var (messages, retained): ([DiscoveryMessage], [String]) = ([], [])
         for other in findings.elsewhere {
             let (name, base) = (other.place.instance, other.place.base)
             let gone = other.tags.filter { tags.position(of: $0.id) == nil && !fleet.peers.isKnown($0.id) }
-            messages += withdrawals(ofTags: gone, bridge: name == configuration.instance ? nil : name, under: name)
+            let former = other.isComplete && name != configuration.instance ? name : nil
+            messages += withdrawals(ofTags: gone, bridge: former, under: name)
             let there = BridgeTopics(base: base, instance: name, hasRadios: true)
-            retained += other.tags.map { there.tag($0.id) }.flatMap(TagTopicTable.all) + there.retained
+            retained += other.tags.map { there.tag($0.id) }.flatMap(TagTopicTable.all)
+            // The rest is found by the bridge's own topics at the next connection.
+            if other.isComplete { retained += there.retained }
         }
-        leftovers.departures.append(.formerPlaces, retainedTopics: retained, at: now.instant)
-        if !filters.isEmpty { effects.add(.unsubscribe(filters)) }
+        leftovers.departures.append(
+            isComplete ? .formerPlaces : .partOfFormerPlaces, retainedTopics: retained, at: now.instant)
+        if isComplete, !filters.isEmpty { effects.add(.unsubscribe(filters)) }
         return messages
     }
 

@@ -151,6 +151,7 @@ extension BridgeState {
     /// Publishes the results of the commands that came from a broker that the bridge leaves. Those that wait are rejected; those
     /// that were sent go on without a further result.
     mutating func leaveBroker(at now: Timestamp, _ effects: inout Effects) {
+        leaveDepartures(at: now, &effects)
         for token in pendingCommands.pending.filter({ !$0.isSent && !$0.isReflex }).map(\.token) {
             guard let command = pendingCommands.remove(token) else { continue }
             if case .bridge(let request) = command.work {

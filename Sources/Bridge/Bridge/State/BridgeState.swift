@@ -185,7 +185,9 @@ extension BridgeState {
         case .bluezVersion(let version): bluezVersionChanged(to: version, &effects)
         case .scanEnded: scanEnded(because: "ended by Bluetooth", at: now, &effects)
         case .brokerHasNoSession: fleet.peers.sessionLost(at: now.instant)
-        case .leavingBroker: leaveBroker(at: now, &effects)
+        case .leavingBroker:
+            run.isLeavingBroker = true
+            leaveBroker(at: now, &effects)
         case .brokerConnected:
             brokerChanged(isConnected: true, at: now, &effects)
             brokerConnected(at: now, &effects)

@@ -15,6 +15,8 @@ struct Departure: Sendable {
         case features
         /// Former places. Their announcements were changed or withdrawn before.
         case formerPlaces
+        /// A part of them: there is more than is read at one connection.
+        case partOfFormerPlaces
     }
 
     /// A request to forget a tag, with the data of its result.
@@ -57,7 +59,11 @@ struct Departures: Sendable {
 
     /// Adds topics to clear after the delay.
     mutating func append(_ origin: Departure.Origin, retainedTopics: [String], at now: Instant) {
-        let delay = if case .formerPlaces = origin { Self.delayAfterAnnouncements } else { Self.delay }
+        let delay =
+            switch origin {
+            case .formerPlaces, .partOfFormerPlaces: Self.delayAfterAnnouncements
+            case .tag, .formerInstance, .features: Self.delay
+            }
         pending.append(Departure(origin: origin, retainedTopics: retainedTopics, due: now + delay))
     }
 

@@ -19,6 +19,13 @@ struct Fleet: Sendable {
         watch = isWatching ? FleetWatch(instance: instance) : nil
     }
 
+    /// Handles the end at a broker that the bridge has left: forgets the other bridges there.
+    mutating func left(_ instance: String) {
+        peers = PeerBridges(instance: instance)
+        if watch != nil { watch = FleetWatch(instance: instance) }
+        contest = NameContest()
+    }
+
     /// When something becomes due; nil if nothing is.
     var deadline: Instant? {
         var deadline = peers.deadline

@@ -103,6 +103,8 @@ struct FormerTopics: Sendable {
     struct Elsewhere: Hashable, Sendable {
         let place: PublishedPlace
         var tags: [TagEntry]
+        /// Whether these are all tags; if not, the next connection finds further ones.
+        var isComplete = true
     }
 
     /// How long to collect retained messages.
@@ -126,9 +128,11 @@ struct FormerTopics: Sendable {
     private var found: Set<ExactText> = []
     /// The names under other base topics, with their starts.
     private var elsewhere: [(place: PublishedPlace, topics: BridgeTopics, boots: [String])]
-    /// The tags whose `T/info` names a bridge, and the bridges of this one's starts, in the order of ``elsewhere``.
-    private var tagsElsewhere: [[TagID: (serial: String, bridge: ExactText)]]
+    /// The serials of the tags whose `T/info` names this bridge, and the bridges of this one's starts, in the order of ``elsewhere``.
+    private var tagsElsewhere: [[TagID: String]]
     private var foundElsewhere: Set<Int> = []
+    /// Those with tags that were not read.
+    private var unreadElsewhere: Set<Int> = []
 
     init(instance: String, base: String, _ runs: EarlierRuns) {
         self.instance = ExactText(instance)
@@ -157,10 +161,17 @@ struct FormerTopics: Sendable {
                 guard mayRead(payload), let boot = JSONValue(parsing: payload)?["boot"]?.string else { continue }
                 if other.boots.contains(boot) { foundElsewhere.insert(index) }
             } else if case .tagInfo(let level)? = other.topics.subject(of: topic), let id = TagID(String(level)),
-                areTagsKnown, tagsElsewhere[index].count < Self.maxCount, mayRead(payload),
-                let document = JSONValue(parsing: payload), let bridge = document["bridge"]?.string
+                areTagsKnown
             {
-                tagsElsewhere[index][id] = (document["serial"]?.string ?? id.text, ExactText(bridge))
+                guard tagsElsewhere[index].count < Self.maxCount, mayRead(payload) else {
+                    unreadElsewhere.insert(index)
+                    continue
+                }
+                // Tags of other bridges take no place.
+                guard let document = JSONValue(parsing: payload),
+                    document["bridge"]?.string.map({ ExactText($0) }) == ExactText(other.place.instance)
+                else { continue }
+                tagsElsewhere[index][id] = document["serial"]?.string ?? id.text
             }
         }
     }
@@ -175,7 +186,7 @@ struct FormerTopics: Sendable {
     mutating func brokerConnected(at now: Instant) {
         collectsUntil = now + Self.pause
         (bytesRead, tags, found, readsTags) = (0, [:], [], true)
-        (tagsElsewhere, foundElsewhere) = (elsewhere.map { _ in [:] }, [])
+        (tagsElsewhere, foundElsewhere, unreadElsewhere) = (elsewhere.map { _ in [:] }, [], [])
     }
 
     /// Returns whether to end the subscription to the `info` topics of all tags, once per connection: after the
@@ -214,10 +225,10 @@ struct FormerTopics: Sendable {
         let tags = tags.filter { $0.value.bridge == instance || found.contains($0.value.bridge) }
             .map { TagEntry(id: $0.key, serial: $0.value.serial) }
         let places = foundElsewhere.sorted().map { index in
-            let name = ExactText(elsewhere[index].place.instance)
-            let tags = tagsElsewhere[index].filter { $0.value.bridge == name }
-                .map { TagEntry(id: $0.key, serial: $0.value.serial) }
-            return Elsewhere(place: elsewhere[index].place, tags: tags.sorted { $0.id.text < $1.id.text })
+            let tags = tagsElsewhere[index].map { TagEntry(id: $0.key, serial: $0.value) }
+            return Elsewhere(
+                place: elsewhere[index].place, tags: tags.sorted { $0.id.text < $1.id.text },
+                isComplete: !unreadElsewhere.contains(index))
         }
         return Findings(
             tags: tags.sorted { $0.id.text < $1.id.text }, instances: found.sorted().map(\.text), elsewhere: places)

@@ -5,6 +5,8 @@ struct Leftovers: Sendable {
     /// The topics of earlier runs.
     var former: FormerTopics
     var departures = Departures()
+    /// The retained topics of departures at a broker that the bridge is leaving.
+    var departed: [String] = []
     /// The places at which earlier runs have published; empty when it was taken back.
     var places: [PublishedPlace]
     /// Announcements that earlier runs may have left, and that are withdrawn if they are retained.

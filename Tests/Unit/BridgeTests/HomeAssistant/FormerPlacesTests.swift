@@ -54,6 +54,27 @@ struct FormerPlacesTests {
         #expect(scene.takeActions().contains(.forgetFormerPlaces))
     }
 
+    @Test("of a former base topic 256 tags are cleared, and the rest at the next connection")
+    func manyTags() {
+        let scene = scene(after: [place(base: "old", nil)], prefix: nil)
+        func connect(_ numbers: Range<Int>) -> [String] {
+            scene.receive("old/bridge/attic/info", #"{"boot":"aaaa"}"#, isRetained: true)
+            for number in 0..<300 {
+                scene.receive("old/tag/x\(number)/info", Self.info("cellar"), isRetained: true)
+            }
+            for number in numbers { scene.receive("old/tag/t\(number)/info", Self.info(), isRetained: true) }
+            return cleared(scene.wait(.seconds(6)))
+        }
+        let first = connect(0..<260)
+        #expect(first.filter { $0.hasSuffix("/info") }.count == 256 && !first.contains("old/bridge/attic/info"))
+        #expect(!first.contains("old/tag/x1/info") && !scene.takeActions().contains(.forgetFormerPlaces))
+        scene.handle(.brokerDisconnected)
+        scene.handle(.brokerConnected)
+        let second = connect(256..<260)
+        #expect(second.contains("old/tag/t259/info") && second.contains("old/bridge/attic/info"))
+        #expect(scene.takeActions().contains(.forgetFormerPlaces))
+    }
+
     @Test("a former name is withdrawn under the prefix and in the form that it had")
     func nameAndPrefix() {
         let scene = scene(
