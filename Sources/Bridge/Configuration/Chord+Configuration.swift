@@ -21,10 +21,10 @@ extension Chord {
             ).example(
                 "double_tap_then_brush_in",
                 comment: """
-                    The event_type in the topic jacquard/tag/<id>/gesture, 1 to 32 of a-z 0-9 _, not the name of a \
-                    gesture. Required.
+                    The event_type in the topic jacquard/tag/<id>/gesture, 1 to 32 of a-z 0-9 _, with a letter in \
+                    front, not the name of a gesture. Required.
                     """
-            ).option("Name", "Small letters, digits and _; not the name of a gesture").required(
+            ).option("Name", "Small letters, digits and _, with a letter in front; not the name of a gesture").required(
                 ScalarRule<String>.chordName.allowed),
             ConfigurationKey(
                 "of", \.gestures, .gestures(2...4), .settings, "The gestures in order, without others between them."

@@ -51,7 +51,7 @@ struct LEDCommand: ClientCommand {
         return switch light {
         case .on: "\(led) is on\(effect)\(time)"
         case .off: "\(led) is off"
-        case .flash: "\(led) flashes"
+        case .flash: "\(led) flashes\(effect)\(time)"
         case .color(let color):
             "\(led) is \(LEDColorName.all.first { $0.hexadecimal == color }?.name ?? color)\(effect)\(time)"
         }
@@ -101,6 +101,10 @@ extension LEDCommand {
             pattern: try arguments.value(of: patternOption, .choice(of: patterns)),
             duration: try arguments.value(of: durationOption, .seconds(milliseconds: 1...86_400_000)),
             component: try arguments.value(of: componentOption, .choice), lifetime: try arguments.lifetime())
+        for option in [patternOption, durationOption]
+        where command.light == .off && arguments.options[option.name] != nil {
+            throw CommandLineError(message: "\(option.name) is not for off")
+        }
         return try ClientAction(command, arguments)
     }
 

@@ -99,6 +99,9 @@ extension TagSettingCommand {
             let word = try arguments.optionalOperand(1, operand.name, .choice(of: operand.words)) ?? operand.standard
             var payload: [String: JSONValue] = [operand.key: .string(word)]
             let value = try arguments.value(of: option, .integer(range, unit: " \(number.unit.name)"))
+            guard value == nil || number.words.contains(word) else {
+                throw CommandLineError(message: "\(number.name) is not for \(word)")
+            }
             payload[number.key] = value.map { .integer(Int64($0)) }
             return try action(arguments, line.name, payload: payload)
         }

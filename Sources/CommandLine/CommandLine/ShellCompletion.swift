@@ -46,9 +46,13 @@ extension ShellCompletion {
         }
     }
 
-    /// Lines that move `--config FILE` from before the command to behind it, as the program itself does.
+    /// Lines that move `--config FILE` from before the command to behind it, as the program itself does. `--config=FILE` becomes two words
+    /// before that.
     private func bashReordering(_ option: OptionDescription) -> [String] {
         [
+            "    if [[ ${words[1]} == \(option.name)=* ]] && ((cword > 1)); then",
+            "        words=(\"${words[0]}\" \(option.name) \"${words[1]#*=}\" \"${words[@]:2}\")",
+            "        cword=$((cword + 1))", "    fi",
             "    if [[ ${words[1]} == \(option.name) ]] && ((cword == 3)); then",
             "        words=(\"${words[0]}\" \"${words[@]:3}\")", "        cword=1",
             "    elif [[ ${words[1]} == \(option.name) ]] && ((cword > 3)); then",
@@ -171,6 +175,9 @@ extension ShellCompletion {
             if printsWords { lines += zshPrinter }
             if let option = leadingOption {
                 lines += [
+                    "if [[ ${words[2]} == \(option.name)=* ]] && (( CURRENT > 2 )); then",
+                    "    words=(${words[1]} \(option.name) \"${words[2]#*=}\" \"${(@)words[3,-1]}\")",
+                    "    (( CURRENT++ ))", "fi",
                     "if [[ ${words[2]} == \(option.name) ]] && (( CURRENT == 3 )); then", "    _files", "    return",
                     "elif [[ ${words[2]} == \(option.name) ]] && (( CURRENT == 4 )); then",
                     "    words=(${words[1]} ${words[4,-1]})", "    CURRENT=2",

@@ -108,7 +108,8 @@ extension CheckConfigCommand {
         values: ["FILE is the configuration file, as with --config."],
         json: [
             #"{"file","status","errors","notices"}; an error is {"key","text","allowed","#,
-            #""line","column","variable"}. With --print also "values", lists by key."#,
+            #""line","column","variable"}. With errors also "omitted", how many more there"#,
+            #"are; with --print also "values", lists by key."#,
         ],
         examples: ["check-config my.yaml", "check-config --print mqtt.host,mqtt.port,tags.N.serial"]
     ) { arguments throws(CommandLineError) in

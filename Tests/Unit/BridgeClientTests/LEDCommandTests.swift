@@ -24,6 +24,15 @@ struct LEDCommandTests {
         #expect(command.payload == payload)
     }
 
+    @Test("a pattern and a duration are not for off", arguments: [["--duration", "5"], ["--pattern", "breathing"]])
+    func off(options: [String]) {
+        let error = #expect(throws: CommandLineError.self) {
+            try LEDCommand.row.invocation(
+                ArgumentParser.read((["0001", "off"] + options)[...], for: LEDCommand.row.description))
+        }
+        #expect(error?.message == "\(options[0]) is not for off")
+    }
+
     @Test("other words are refused", arguments: ["rde", "#ff00", "#gggggg", "ff0000", ""])
     func refusal(word: String) {
         #expect(throws: CommandLineError.self) {

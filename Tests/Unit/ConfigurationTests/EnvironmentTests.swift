@@ -104,7 +104,7 @@ struct EnvironmentTests {
                     + "; allowed: 1 to 65535 bytes without control characters"
             ),
             ("LOG", "info", "names a section, not a key; allowed: JACQUARD2MQTT_LOG__LEVEL, JACQUARD2MQTT_LOG__FORMAT"),
-            ("TAGS__2__SERIAL", "A", "tags.2.serial: leaves a gap: the list has 0 items"),
+            ("TAGS__2__SERIAL", "A", "tags.2.serial: leaves a gap: the list has 0 items; allowed: 0 to 0"),
             ("TAGS__0__ID", "a", "tags.0.serial: missing; allowed: the serial printed on the tag"),
         ])
     func errors(suffix: String, value: String, message: String) {
@@ -142,7 +142,7 @@ struct EnvironmentTests {
         let environment = ["JACQUARD2MQTT_TAGS__0__SERIAL": "", "JACQUARD2MQTT_TAGS__1__SERIAL": "003R"]
         #expect(
             errorLines("", environment: environment) == [
-                "JACQUARD2MQTT_TAGS__1__SERIAL: tags.1.serial: leaves a gap: the list has 0 items"
+                "JACQUARD2MQTT_TAGS__1__SERIAL: tags.1.serial: leaves a gap: the list has 0 items; allowed: 0 to 0"
             ])
     }
 

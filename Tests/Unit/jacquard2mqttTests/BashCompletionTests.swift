@@ -28,6 +28,7 @@ struct BashCompletionTests {
             (#"led --config "a\.yaml" 00"#, "complete tags --config a.yaml -- 00"),
             ("led --config ~/a.yaml 00", "complete tags --config /home/ada/a.yaml -- 00"),
             ("--config a.yaml led 00", "complete tags --config a.yaml -- 00"),
+            ("--config=a.yaml led 00", "complete tags --config a.yaml -- 00"),
             ("--config a.yaml led --pattern solid 00", "complete tags --config a.yaml -- 00"),
             ("battery --json $(false)", "complete tags -- $(false)"), ("battery 0001 --j", "--json"),
             ("record-traffic 00", "complete tag -- 00"),
@@ -51,7 +52,8 @@ struct BashCompletionTests {
             ("led --duration ", ""), ("run --log-level d", "debug"), ("run --state ", "files-d"),
             ("scan --config ", "files@(yaml|yml)"), ("check-config my", "files@(yaml|yml)"),
             ("check-config --j", "--json"), ("--config ", "files@(yaml|yml)"), ("--config a.yaml sta", "status"),
-            ("--config a.yaml led 003R ye", "yellow"), ("pair --timeout ", ""), ("unknown ", ""),
+            ("--config a.yaml led 003R ye", "yellow"), ("--config=a.yaml sta", "status"),
+            ("--config=a.yaml led 003R ye", "yellow"), ("pair --timeout ", ""), ("unknown ", ""),
         ])
     func offer(typed: String, offered: String) {
         #expect(Self.offers(typed) == offered)

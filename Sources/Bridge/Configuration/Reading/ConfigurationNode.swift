@@ -103,7 +103,8 @@ extension ConfigurationNode {
         case .list(var items):
             guard let index = Int(step) else { return }
             guard index <= items.count else {
-                throw Rejection("leaves a gap: the list has \(counted(items.count, "item"))")
+                let size = counted(items.count, "item")
+                throw Rejection("leaves a gap: the list has \(size); allowed: 0 to \(items.count)")
             }
             if index == items.count { items.append(.null(from: variable)) }
             try items[index].set(text, at: path.dropFirst(), from: variable)

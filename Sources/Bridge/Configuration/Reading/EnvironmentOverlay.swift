@@ -42,7 +42,8 @@ struct EnvironmentOverlay {
         guard !setting.isKey else { return true }
         let known = Settings.keyPaths
         let origin = ConfigurationOrigin.variable(setting.variable)
-        let below = known.filter { $0.hasPrefix("\(setting.key ?? "").") }.map(setting.variable(for:))
+        let below = (known + Settings.switchPaths).filter { $0.hasPrefix("\(setting.key ?? "").") }
+            .map(setting.variable(for:))
         if below.isEmpty {
             let hint = Spelling.hint(for: setting.variable, in: known.map(setting.variable(for:)))
             let example = setting.variable(for: "mqtt.host")

@@ -75,12 +75,22 @@ enum MotionCommand {
         return action == .parse ? try parse(arguments) : try tag(arguments, action)
     }
 
+    /// The words by which a session is named; other programs may have recorded it with longer ones.
+    private static func words(of action: Action) -> ScalarRule<String> {
+        guard action == .record else { return .text(bytes: 128) }
+        return ScalarRule(allowed: "1 to 30 characters without control characters") { text throws(Rejection) in
+            let text = try ScalarRule<String>.text(bytes: 128).parse(text)
+            guard MotionSessionID.isValid(text) else { throw Rejection("is too long") }
+            return text
+        }
+    }
+
     private static func tag(_ arguments: ParsedArguments, _ action: Action) throws(CommandLineError)
         -> any CommandAction
     {
         var command = MotionTagCommand(
             tag: try arguments.operand(1, "TARGET", .topicLevel), action: action, lifetime: try arguments.lifetime())
-        let name = try arguments.optionalOperand(2, "NAME", .text(bytes: action == .record ? 30 : 128))
+        let name = try arguments.optionalOperand(2, "NAME", words(of: action))
         guard ([Action.record, .download, .erase].contains(action)) == (name != nil) else {
             throw CommandLineError(message: name == nil ? "NAME is missing" : "\(action.rawValue) takes no NAME")
         }
@@ -90,9 +100,7 @@ enum MotionCommand {
         if action != .status, action != .sessions { command.payload["action"] = .string(action.rawValue) }
         command.payload["session"] = name.map(JSONValue.string)
         for (option, key) in idOptions {
-            guard let text = try arguments.value(of: option, .text(bytes: action == .record ? 30 : 128)) else {
-                continue
-            }
+            guard let text = try arguments.value(of: option, words(of: action)) else { continue }
             guard name != nil else {
                 throw CommandLineError(message: "\(option.name) is for record, download and erase")
             }
@@ -171,13 +179,13 @@ enum MotionCommand {
     private static let edgeImpulseOption = OptionDescription(
         name: "--edge-impulse", value: nil,
         details: [
-            "Print the columns that the uploader of Edge Impulse takes: timestamp,",
-            "accX, accY, accZ, gyrX, gyrY, gyrZ.",
+            "With parse: print the columns that the uploader of Edge Impulse takes:",
+            "timestamp, accX, accY, accZ, gyrX, gyrY, gyrZ.",
         ])
     private static let svgOption = OptionDescription(
-        name: "--svg", value: nil, details: ["Draw the six curves as an SVG picture."])
+        name: "--svg", value: nil, details: ["With parse: draw the six curves as an SVG picture."])
     private static let secondsOption = OptionDescription(
-        name: "--seconds", value: nil, details: ["With --csv: the first column is t_s, in seconds."])
+        name: "--seconds", value: nil, details: ["With parse and --csv: the first column is t_s, in seconds."])
 }
 
 /// `imu parse`: prints a session file. It needs neither configuration nor broker.

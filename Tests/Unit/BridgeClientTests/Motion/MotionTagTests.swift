@@ -1,5 +1,6 @@
 import CommandLine
 import JSON
+import JacquardProtocol
 import Terminal
 import Testing
 
@@ -27,12 +28,25 @@ struct MotionTagTests {
             ])
     }
 
+    @Test("a text of a session has at most 30 characters, as in imu/set, and not bytes")
+    func characters() throws {
+        let name = String(repeating: "é", count: 30)
+        let command = try Self.command(["record", "003R", name, "--group", name])
+        #expect(command.payload["session"] == .string(name) && command.payload["group"] == .string(name))
+        #expect(MotionSessionID(session: name, group: name).isValid)
+        let long = String(repeating: "a", count: 31)
+        #expect(try Self.command(["erase", "003R", long]).payload["session"] == .string(long))
+    }
+
     @Test(
         "the texts of a session are for actions with a session",
         arguments: [
             ["stream", "003R", "--group", "g"], ["sessions", "003R", "--subject", "s"],
             ["parse", "x.bin", "--product", "p"],
             ["record", "003R", "run-1", "--group", String(repeating: "a", count: 31)],
+            ["record", "003R", String(repeating: "é", count: 31)],
+            ["record", "003R", String(repeating: "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", count: 30)],
+            ["record", "003R", "a\u{7}"],
         ])
     func refused(words: [String]) {
         #expect(throws: CommandLineError.self) { _ = try Self.command(words) }
