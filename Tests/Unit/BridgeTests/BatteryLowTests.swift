@@ -28,6 +28,13 @@ struct BatteryLowTests {
         }
     }
 
+    @Test("is not one of which nothing is known that begins below 25 percent")
+    func beginning() {
+        let scene = Scene.connected()
+        report(22, scene)
+        #expect(isLow(scene) == .bool(false))
+    }
+
     @Test("stays low over a restart until it has 25 percent", arguments: [true, false])
     func restart(wasLow: Bool) throws {
         let scene = Scene.connected()

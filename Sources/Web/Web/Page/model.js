@@ -216,7 +216,7 @@ export class Model {
     this.noteStay(id);
     const stays = this.stays.get(id) ?? [];
     const past = this.pasts.get(id), known = remembered(past, stays[0]?.at ?? this.lastHeard());
-    return today([...known, ...stays], this.gestures.get(id) ?? [], past?.gestures, this.lastHeard(), this.now());
+    return today([...known, ...stays], this.gestures.get(id) ?? [], this.lastHeard(), this.now(), past?.gestures);
   }
 
   // Keeps the server's rows of a day: whether a tag was online in slots of so many milliseconds, the last one of which ends then; and how many

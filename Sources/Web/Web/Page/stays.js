@@ -33,7 +33,7 @@ function count(times, past, start) {
 }
 
 // Today's parts, {from, to, isOnline}, until a time; and its gestures, of which the newest ones have times.
-export function today(stays, gestures, past, until, now) {
+export function today(stays, gestures, until, now, past = null) {
   const day = new Date(now), start = day.setHours(0, 0, 0, 0), end = day.setHours(24, 0, 0, 0);
   const known = stays.map(({at, isOnline}, index) => ({from: Math.max(at, start), to: Math.min(stays[index + 1]?.at ?? until, until), isOnline}));
   const parts = [];

@@ -56,11 +56,11 @@ struct History: Sendable {
             guard let level = JSONValue(parsing: payload)?["level"]?.integer, (0...100).contains(level) else { return }
             change(levels[1], now) { $0.battery.set(Int8(level)) }
         case "rssi":
-            // A stored value, and that of a tag that is offline, may be old: it is published again when a bridge or the broker is back.
-            guard !isStored, let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal),
+            // That of a tag that is offline may be old: it is published again when a bridge or the broker is back.
+            guard let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal),
                 records[String(levels[1])]?.isOffline != true
             else { return }
-            change(levels[1], now) { $0.signal.set(Int8(signal)) }
+            change(levels[1], now) { $0.received(signal: Int8(signal), isStored: isStored) }
         case "availability":
             let word = String(decoding: payload, as: UTF8.self)
             guard word == "online" || word == "offline" else { return }
@@ -191,6 +191,8 @@ struct HistoryRecord: Sendable {
     private(set) var bridge: String?
     /// Whether the tag is online by its bridge's last message; nil if there is none.
     private var isAvailable: Bool?
+    /// A stored signal that came before it was known whether the tag is online.
+    private var waitingSignal: Int8?
     var isBridgeAway = false
     /// The time of the last value.
     var changed: Int64
@@ -218,6 +220,12 @@ struct HistoryRecord: Sendable {
     mutating func setAvailable(_ isAvailable: Bool) {
         self.isAvailable = isAvailable
         if let isOnline { connection.lower(to: isOnline ? 1 : 0) }
+        if let waitingSignal, isOnline == true { signal.set(waitingSignal) }
+        waitingSignal = nil
+    }
+
+    mutating func received(signal level: Int8, isStored: Bool) {
+        if isStored, isOnline == nil { waitingSignal = level } else { signal.set(level) }
     }
 
     /// It is said anew whether the tag is online.
