@@ -50,6 +50,19 @@ struct DiscoveryRefusalsTests {
         }
     }
 
+    @Test("is over with its adapter")
+    func adapterLost() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            bench.blueZ.faults.refused["StartDiscovery"] = ("org.bluez.Error.Failed", "")
+            bench.scan()
+            try await until("the fault") { bench.central.fault != nil }
+            bench.blueZ.setPowered(false)
+            try await bench.wait("state poweredOff")
+            #expect(bench.central.fault == nil && bench.faults.last == .some(nil))
+        }
+    }
+
     @Test("switches the adapter off and on, if that is allowed")
     func reset() async throws {
         try await onLoop {

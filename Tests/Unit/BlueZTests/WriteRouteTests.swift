@@ -61,6 +61,13 @@ struct WriteRouteTests {
         }
     }
 
+    @Test("calls where BlueZ cannot pass a descriptor, and then holds none itself")
+    func withoutDescriptors() {
+        var route = WriteRoute(passesDescriptors: false)
+        #expect(route.next(.withoutResponse, length: 1) == .call)
+        #expect(!route.isTransient(Self.held))
+    }
+
     @Test("treats an MTU below the smallest one as room for one byte")
     func smallMTU() {
         for mtu in [0, 3] {

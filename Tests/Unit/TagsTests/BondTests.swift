@@ -134,6 +134,22 @@ struct BondTests {
             #expect(stage.said() == ["003R preparing", "> connect 01", "> scan on"])
             stage.central.report(.connected(address))
             #expect(stage.said().contains("> pair 01"))
+            stage.central.report(.forgotten(address, nil))
+            #expect(stage.said() == [], "the pairing has begun")
+            stage.manager.forget(.desk)
+        }
+    }
+
+    @Test("that another one has removed does not begin a pairing again")
+    func removedByOthers() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.pair(.desk, within: .seconds(60))
+            let address = stage.hear(1)
+            stage.central.report(.connected(address))
+            #expect(stage.said().contains("> pair 01"))
+            stage.central.report(.forgotten(address, nil))
+            #expect(stage.said() == [])
             stage.manager.forget(.desk)
         }
     }

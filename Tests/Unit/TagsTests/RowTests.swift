@@ -60,6 +60,7 @@ struct RowTests {
             try await until("both answers") { ended.count == 2 }
             #expect(ended == ["1 7 notConnected", "1 forgotten"])
             #expect(stage.manager.address(of: first) == nil && stage.manager.advertisement(of: first) == nil)
+            #expect(!stage.manager.isConnected(first))
         }
     }
 

@@ -11,14 +11,17 @@ struct ScanningTests {
     func onAndOff() async throws {
         try await onLoop {
             let stage = Stage()
+            #expect(!stage.manager.isScanWanted)
             try stage.manager.startScanning()
             #expect(stage.said() == ["> scan on"])
+            #expect(stage.manager.isScanWanted)
             stage.central.report(.scanning(true))
             #expect(stage.said() == ["scanning"])
             stage.hear(1)
             #expect(stage.said() == ["heard 003R at 01"])
             stage.manager.stopScanning()
             #expect(stage.said() == ["> scan off", "not scanning"])
+            #expect(!stage.manager.isScanWanted)
             stage.central.report(.scanning(false))
             #expect(stage.said() == [])
         }
