@@ -164,7 +164,8 @@ private struct Plan: Sendable {
         let boot = String(UInt32.random(in: .min ... .max), radix: 16)
         return PageServer(
             rules: rules, users: users, isEncrypted: tls != nil || settings.isBehindProxy, port: socket.port,
-            base: broker.mqtt.baseTopic, boot: boot, hasMetrics: settings.hasMetrics, at: .now)
+            base: broker.mqtt.baseTopic, boot: boot, version: Version.current, hasMetrics: settings.hasMetrics, at: .now
+        )
     }
 
     private var server: HTTPServerConfiguration {

@@ -24,7 +24,7 @@ struct Scene {
         }
         page = PageServer(
             rules: rules, users: authentication == .users ? users : [], isEncrypted: false, port: 8377,
-            base: "jacquard", boot: "b1", hasMetrics: hasMetrics, at: now)
+            base: "jacquard", boot: "b1", version: "0.1.0", hasMetrics: hasMetrics, at: now)
         _ = page.brokerChanged(isConnected: true, "connected", at: now)
         if hasStored { _ = page.storedReceived() }
     }

@@ -527,20 +527,9 @@ struct SecurityTests {
             let own = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("import ") }
                 .drop { $0.hasPrefix("import ") }
             #expect(try served(path).hasSuffix(own.joined(separator: "\n")), "\(name)")
-            if !name.hasSuffix(".js"), path != "/" { #expect(try served(path) == text) }
+            if !name.hasSuffix(".js") { #expect(try served(path) == text) }
             #expect(PageFiles.all[path]?.type != "application/octet-stream", "\(name)")
         }
-    }
-
-    @Test("the script has an address of its own in each version, which it gives to its worker")
-    func version() throws {
-        let response = try #require(PageFiles.response(for: "/", known: nil))
-        let page = try served("/")
-        let address = try #require(page.firstMatch(of: #/src="app\.js\?([0-9a-f]+)"/#)?.1)
-        #expect(response["ETag"] == "\"\(address)\"")
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let file = folder.appendingPathComponent("../../../Sources/Web/Web/Page/index.html")
-        #expect(try String(contentsOf: file, encoding: .utf8) == page.replacingOccurrences(of: "?\(address)", with: ""))
     }
 
     @Test("a script comes with all that it imports, each once, so the browser asks for one file")

@@ -19,11 +19,8 @@ export class Connection {
     this.isForgotten = false;
     // Whether only a part of few tags may have been received.
     this.isArriving = false;
-    // Sends a message to the hub; null until it is joined.
+    // Sends a message to the hub; null before the first session.
     this.tell = null;
-    // Whether the session is asked for, and what the hub has sent meanwhile.
-    this.isOpening = false;
-    this.unread = [];
     this.touch = null;
     this.remembered = new Set();
     // When the session was last prolonged.
@@ -38,20 +35,10 @@ export class Connection {
 
   // Returns the session, or how to log in.
   async open() {
-    // A worker takes a while to start: it does so, and receives, while the session is asked for.
-    if (!this.tell && !document.hidden) this.join();
-    this.isOpening = true;
-    this.report();
-    try {
-      const {response, body} = await answered("session", {});
-      if (response.ok) return this.begin(body);
-      if (response.status === 401 && body.login === "ingress") return await this.login({});
-      return {login: body.login ?? "none", text: body.error?.text};
-    } finally {
-      this.isOpening = false;
-      this.report();
-      this.readUnread();
-    }
+    const {response, body} = await answered("session", {});
+    if (response.ok) return this.begin(body);
+    if (response.status === 401 && body.login === "ingress") return this.login({});
+    return {login: body.login ?? "none", text: body.error?.text};
   }
 
   async login(body) {
@@ -145,16 +132,17 @@ export class Connection {
   // MARK: The hub
 
   join() {
-    // The address has the version: a worker of another version of the page is another worker.
-    const address = `shared.js${new URL(import.meta.url).search}`;
-    const worker = "SharedWorker" in window ? new SharedWorker(address, {type: "module"}) : null;
+    // A worker of another version of the page is another worker.
+    const name = `jacquard ${this.session.version}`;
+    const worker = "SharedWorker" in window ? new SharedWorker("shared.js", {type: "module", name}) : null;
     if (!worker) return this.joinOwn();
     const start = setTimeout(() => this.joinOwn(), longestStart);
     worker.onerror = () => { clearTimeout(start); this.joinOwn(); };
     worker.port.onmessage = event => {
       if (this.hub) return;
       if (event.data.name === "hello") return clearTimeout(start);
-      this.take(event.data);
+      this.receive(event.data);
+      worker.port.postMessage({read: 1});
     };
     this.tell = message => worker.port.postMessage(message);
   }
@@ -163,31 +151,20 @@ export class Connection {
   joinOwn() {
     if (this.hub) return;
     this.hub = new Hub();
-    this.tell = this.hub.join(message => this.take(message));
+    const tell = this.hub.join(message => { this.receive(message); tell?.({read: 1}); });
+    this.tell = tell;
     this.report();
   }
 
   // A page that is hidden needs the stream only while it waits for a result.
   report() {
-    const isShown = (this.session !== null || this.isOpening) && (!document.hidden || this.waiting.size > 0);
+    const isShown = this.session !== null && (!document.hidden || this.waiting.size > 0);
     if (isShown && !this.isShown) this.model.server.shown = Date.now();
     this.isShown = isShown;
     this.tell?.({isShown, touch: this.touch});
   }
 
   leave() { this.tell?.({left: true}); }
-
-  take(message) {
-    if (!this.session && this.isOpening) return this.unread.push(message);
-    this.receive(message);
-    this.tell({read: 1});
-  }
-
-  readUnread() {
-    // Without a session nothing of it is kept: a later session needs it again.
-    if (!this.session && this.unread.length > 0) this.isForgotten = true;
-    for (const message of this.unread.splice(0)) this.take(message);
-  }
 
   receive({name, value}) {
     // A page without a session only hears of the next login.

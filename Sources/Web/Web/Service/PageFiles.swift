@@ -28,7 +28,7 @@ enum PageFiles {
     }()
 
     /// Changes with the content of any file: it only has to differ between versions of the program.
-    private static let version = String(all.values.reduce(0) { $0 &+ FNV1a($1.bytes).value }, radix: 16)
+    private static let tag = "\"\(String(all.values.reduce(0) { $0 &+ FNV1a($1.bytes).value }, radix: 16))\""
 
     private static func type(of name: String) -> String {
         switch name.split(separator: ".").last {
@@ -43,16 +43,10 @@ enum PageFiles {
     /// The response for a path and the `If-None-Match` header `known`, or nil if there is no such file.
     static func response(for path: String, known: String?) -> HTTPResponse? {
         guard let file = all[path] else { return nil }
-        let tag = "\"\(version)\""
         let caching = [("ETag", tag), ("Cache-Control", "no-cache")]
         if known == tag { return HTTPResponse(status: 304, headers: caching) }
-        let body = path == "/" ? document(file) : path.hasSuffix(".js") ? script(path) : Array(file.bytes)
+        let body = path.hasSuffix(".js") ? script(path) : Array(file.bytes)
         return HTTPResponse(status: 200, headers: [("Content-Type", file.type)] + caching, body: body)
-    }
-
-    /// The document, with the version in the address of its script, which has to know it.
-    private static func document(_ file: File) -> [UInt8] {
-        Array(String(decoding: file.bytes, as: UTF8.self).replacing("\"app.js\"", with: "\"app.js?\(version)\"").utf8)
     }
 
     /// A script behind all that it imports.

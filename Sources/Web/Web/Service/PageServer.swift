@@ -88,6 +88,7 @@ struct PageServer {
     let isEncrypted: Bool
     /// The port on which the page listens.
     let port: UInt16
+    let version: String
     /// Whether the page has `metrics`.
     let hasMetrics: Bool
     var sessions = Sessions()
@@ -106,12 +107,13 @@ struct PageServer {
 
     init(
         rules: AccessRules, users: [User], isEncrypted: Bool, port: UInt16, base: String, boot: String,
-        hasMetrics: Bool = false, at now: Moment
+        version: String, hasMetrics: Bool = false, at now: Moment
     ) {
         self.rules = rules
         self.users = users
         self.isEncrypted = isEncrypted
         self.port = port
+        self.version = version
         self.hasMetrics = hasMetrics
         scrapes = MetricsScrapes(boot: boot)
         mirror = TopicMirror(base: base, boot: boot)
@@ -235,7 +237,7 @@ struct PageServer {
     private func description(of session: Session) -> JSONValue {
         [
             "user": .string(session.user), "role": .string(session.role.rawValue), "token": .string(session.token),
-            "base": .string(mirror.base),
+            "base": .string(mirror.base), "version": .string(version),
             "writable": .array(session.role.writable.map(JSONValue.string)),
             "has_links": .bool(rules.authentication == .link), "controls": PageControls.commands,
             "touch_modes": PageControls.touchModes,
