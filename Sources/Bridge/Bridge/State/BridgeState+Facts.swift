@@ -325,7 +325,9 @@ extension BridgeState {
     /// - Returns: whether they have changed.
     mutating func updateHealth(at now: Timestamp) -> Bool {
         var problems = stack.problems + tags.flatMap(\.problems)
-        problems += diagnostics.health.problems(at: now, discovery: configuration.deviceFormPrefix) { tags.contains(serial: $0) }
+        problems += diagnostics.health.problems(at: now, discovery: configuration.deviceFormPrefix) {
+            tags.contains(serial: $0)
+        }
         problems += leftovers.takenIDs.problems(tags) + deletedInHomeAssistant
         if fleet.contest.isOngoing(at: now.instant) { problems.append(Problem(contestCause)) }
         for serial in search.seen.duplicateSerials(at: now) where tags.contains(serial: serial) {
@@ -372,7 +374,9 @@ extension BridgeState {
     func healthFact(at now: Timestamp) -> Publication { .fact(topics.health, healthDocument(at: now)) }
 
     /// Returns the document of `G/health`.
-    func healthDocument(at now: Timestamp) -> HealthDocument { diagnostics.health.document(startedAt: run.startedAt, at: now) }
+    func healthDocument(at now: Timestamp) -> HealthDocument {
+        diagnostics.health.document(startedAt: run.startedAt, at: now)
+    }
 
     /// `G/pairing`; published while discovery is on.
     var pairingFact: [Publication] {

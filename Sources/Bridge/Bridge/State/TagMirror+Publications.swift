@@ -59,7 +59,9 @@ extension TagMirror {
 
     var infoFact: Publication { .fact(topics[.info], infoDocument) }
 
-    var touchModeFact: Publication { .fact(topics[TouchModeTable.topic], word: features.touchMode ?? gear.touchMode.word) }
+    var touchModeFact: Publication {
+        .fact(topics[TouchModeTable.topic], word: features.touchMode ?? gear.touchMode.word)
+    }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
     var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(lights.tag).bytes, kind: .fact) }
