@@ -600,33 +600,41 @@ struct HistoryTests {
         #expect(Self.connection(history, 4, at: start + 20 * 300) == "1---")
     }
 
-    @Test("keeps no signal that may be old: a stored one, and that of a tag or a bridge that is offline")
+    @Test("keeps no signal that may be old: a stored one of a tag that is offline, and one that its bridge repeats")
     func oldSignal() {
         var history = History()
-        func receive(_ topic: String, _ text: String, isStored: Bool = false) {
+        func receive(_ topic: String, _ text: String, isStored: Bool = true) {
             history.received(topic[...], Array(text.utf8), isStored: isStored, at: 1_795_327_200)
         }
         func signal() -> JSONValue? { history.document(of: "1", at: 1_795_327_200)["signal"]?.elements?.last }
-        receive("tag/1/info", #"{"bridge":"attic"}"#, isStored: true)
-        receive("tag/1/rssi", "-63", isStored: true)
-        #expect(signal() == .null)
-        receive("tag/1/availability", "offline", isStored: true)
+        receive("tag/1/info", #"{"bridge":"attic"}"#)
+        receive("tag/1/rssi", "-63")
+        receive("tag/1/availability", "offline")
         receive("tag/1/rssi", "-62")
-        receive("tag/1/availability", "online")
+        receive("tag/1/availability", "online", isStored: false)
         #expect(signal() == .null)
-        receive("bridge/attic/state", "offline")
-        receive("tag/1/rssi", "-61")
-        #expect(signal() == .null)
-        receive("bridge/attic/state", "online")
-        receive("tag/1/rssi", "-60")
-        #expect(signal() == -60)
+        receive("tag/1/availability", "offline", isStored: false)
+        // A tag that is not connected advertises.
+        receive("tag/1/rssi", "-61", isStored: false)
+        #expect(signal() == -61)
         // After a start of the page's server, in any order.
-        history = History()
-        receive("tag/1/rssi", "-59", isStored: true)
-        receive("tag/1/availability", "online", isStored: true)
-        #expect(signal() == -59)
-        receive("tag/1/rssi", "-58", isStored: true)
-        #expect(signal() == -58)
+        let messages = [("rssi", "-59"), ("availability", "online")]
+        for ordered in [messages, messages.reversed()] {
+            history = History()
+            for (name, text) in ordered { receive("tag/1/\(name)", text) }
+            #expect(signal() == -59)
+        }
+        var scene = Scene()
+        func publish(_ name: String, _ text: String) {
+            let rest = "tag/1/\(name)"
+            _ = scene.page.received(rest[...], topic: "jacquard/\(rest)", payload: Array(text.utf8), at: scene.now)
+        }
+        publish("availability", "offline")
+        publish("rssi", "-50")
+        scene.wait(.seconds(600))
+        publish("rssi", "-50")
+        let row = scene.page.history.document(of: "1", at: scene.now.unixSeconds)["signal"]?.elements
+        #expect(row?.suffix(3) == [-50, .null, .null])
     }
 
     @Test("ignores topics without a tag's id")

@@ -481,7 +481,9 @@ struct PageServer {
         guard payload.count <= TopicMirror.payloadLimit else { return nil }
         // It is not known when a stored gesture was made.
         if !isStored || TopicMirror.isFact(rest) {
-            history.received(rest, payload, isStored: isStored, at: now.unixSeconds)
+            // A bridge that is back publishes its facts again.
+            let isRepeated = isStored || mirror.holds(payload, at: topic)
+            history.received(rest, payload, isStored: isRepeated, at: now.unixSeconds)
         }
         return mirror.received(topic: topic, payload: payload, at: now.unixMilliseconds, isStored: isStored)
     }

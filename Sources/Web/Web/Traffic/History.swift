@@ -40,7 +40,7 @@ struct History: Sendable {
     /// - Parameters:
     ///   - rest: the topic below the base topic.
     ///   - payload: the payload.
-    ///   - isStored: whether the broker may have stored it.
+    ///   - isStored: whether the broker may have stored it, or it repeats the one before.
     ///   - now: seconds since 1970.
     mutating func received(_ rest: Substring, _ payload: [UInt8], isStored: Bool = false, at now: Int64) {
         let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
@@ -56,10 +56,7 @@ struct History: Sendable {
             guard let level = JSONValue(parsing: payload)?["level"]?.integer, (0...100).contains(level) else { return }
             change(levels[1], now) { $0.battery.set(Int8(level)) }
         case "rssi":
-            // That of a tag that is offline may be old: it is published again when a bridge or the broker is back.
-            guard let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal),
-                records[String(levels[1])]?.isOffline != true
-            else { return }
+            guard let signal = JSONValue(parsing: payload)?.integer, (-127...20).contains(signal) else { return }
             change(levels[1], now) { $0.received(signal: Int8(signal), isStored: isStored) }
         case "availability":
             let word = String(decoding: payload, as: UTF8.self)
@@ -213,9 +210,6 @@ struct HistoryRecord: Sendable {
     /// Whether the tag is online now; nil if it is unknown.
     var isOnline: Bool? { isBridgeAway ? nil : isAvailable }
 
-    /// Whether the tag, or its bridge, is known to be offline.
-    var isOffline: Bool { isBridgeAway || isAvailable == false }
-
     /// A short time offline is seen, too.
     mutating func setAvailable(_ isAvailable: Bool) {
         self.isAvailable = isAvailable
@@ -224,8 +218,10 @@ struct HistoryRecord: Sendable {
         waitingSignal = nil
     }
 
+    /// A stored signal of a tag that is offline is an old one.
     mutating func received(signal level: Int8, isStored: Bool) {
-        if isStored, isOnline == nil { waitingSignal = level } else { signal.set(level) }
+        guard isStored, isOnline != true else { return signal.set(level) }
+        if isAvailable == nil { waitingSignal = level }
     }
 
     /// It is said anew whether the tag is online.

@@ -119,6 +119,9 @@ struct TopicMirror {
         }
     }
 
+    /// Whether a topic has this message.
+    func holds(_ payload: [UInt8], at topic: String) -> Bool { facts[topic]?.payload == payload }
+
     /// Whether a bridge is online by its last message.
     func isOnline(_ bridge: String) -> Bool { facts[state(of: bridge)].map { Self.isOnline($0.payload) } ?? false }
 
