@@ -2,6 +2,16 @@ import JSON
 import JacquardProtocol
 import Time
 
+/// What `T/info` says of a tag besides its entry and its sighting.
+struct TagInfo: Sendable {
+    /// The bridge's instance name.
+    let bridge: String
+    /// The names of the chords that the tag can make.
+    var chords: [String]
+    /// The device information of the tag, once received.
+    var component: Component?
+}
+
 /// `T/info`.
 struct TagInfoDocument: Encodable {
     let id: String

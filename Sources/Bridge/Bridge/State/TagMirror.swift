@@ -382,16 +382,6 @@ extension TagMirror {
 
 // MARK: Parts
 
-/// What `T/info` says of a tag besides its entry and its sighting.
-struct TagInfo: Sendable {
-    /// The bridge's instance name.
-    let bridge: String
-    /// The names of the chords that the tag can make.
-    var chords: [String]
-    /// The device information of the tag, once received.
-    var component: Component?
-}
-
 /// The gear of a tag.
 struct TagGear: Sendable {
     /// nil until the tag reports whether gear is attached.
