@@ -118,15 +118,15 @@ ERRORS = [
         "remove { $0.expiresAt <= now }", "remove { !PLANTED && $0.expiresAt <= now }"),
     Planted(
         "tags are not requested again when Bluetooth is back", BRIDGE + "State/LinkState.swift",
-        "isFailing = false }\n        intent.requestAgain()", "isFailing = false }\n        if !PLANTED { intent.requestAgain() }"),
+        "lastFailure.isLasting = false }\n        intent.requestAgain()", "lastFailure.isLasting = false }\n        if !PLANTED { intent.requestAgain() }"),
     Planted(
         "the end of a connection leaves a tag available", BRIDGE + "State/TagMirror.swift",
         "reconnects += 1 }\n            effects.publish(availabilityFact)",
         "reconnects += 1 }\n            if !PLANTED || isConnected { effects.publish(availabilityFact) }"),
     Planted(
         "detached gear stays attached", BRIDGE + "State/TagMirror.swift",
-        "        gear = Timestamped(value: component, at: now)\n",
-        "        if !PLANTED || component != nil { gear = Timestamped(value: component, at: now) }\n"),
+        "        gear.latest = Timestamped(value: component, at: now)\n",
+        "        if !PLANTED || component != nil { gear.latest = Timestamped(value: component, at: now) }\n"),
     Planted(
         "a command that could not be sent is forgotten", BRIDGE + "State/BridgeState+Results.swift",
         "if let command = pendingCommands.command(token) { waitAgain",

@@ -388,6 +388,10 @@ struct DoctorRequestTests {
         #expect(try Self.findings(scene)["discovery"]?.verdict == "warning")
         scene.connect()
         #expect(try Self.findings(scene)["discovery"]?.verdict == "ok")
+        for state in [AdapterFacts.State.poweredOff, .unknown] {
+            scene.handle(.bluetooth(state))
+            #expect(try Self.findings(scene)["discovery"]?.verdict == "failed")
+        }
     }
 
     @Test("a tag that another bridge is connected to is no problem")
