@@ -93,6 +93,18 @@ struct ProxySubscriptionTests {
         #expect(bench.sent.dropFirst() == [.ping, .ping, .ping, .ping])
     }
 
+    @Test("begins again, unless the connection was lost since the last ping: no other client has the proxy then")
+    func lostMeanwhile() throws {
+        var bench = try SessionBench.open()
+        bench.session.setSubscribed(false, at: bench.now)
+        _ = try bench.pass(.seconds(2))
+        bench.session.setSubscribed(true, at: bench.now)
+        var ended: [ProxySession.Event] = []
+        for _ in 0..<10 where ended.isEmpty { ended = try bench.pass(.seconds(1)) }
+        #expect(ended == [.ended(.silent)])
+        #expect(bench.sent.count { $0 == .ping } == 3)
+    }
+
     @Test("begins again, unless another client has taken the proxy", arguments: [true, false])
     func again(isServed: Bool) throws {
         var bench = try SessionBench.open()
@@ -103,8 +115,10 @@ struct ProxySubscriptionTests {
         #expect(try bench.exchange() == [])
         #expect(
             bench.sent.dropFirst() == [
-                .subscribeAdvertisements(flags: 1), .subscribeConnectionsFree, SessionBench.probe, .getServices(5),
+                .subscribeAdvertisements(flags: 1), .subscribeConnectionsFree, SessionBench.probe, .ping,
+                .getServices(5),
             ])
+        _ = try bench.receive(.pingResponse)
         if isServed { _ = try bench.receive(.scannerState(.running)) }
         #expect(try bench.pass(.milliseconds(2999)) == [])
         #expect(try bench.pass(.milliseconds(1)) == (isServed ? [] : [.ended(.taken(wasOurs: true))]))

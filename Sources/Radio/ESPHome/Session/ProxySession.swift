@@ -108,6 +108,8 @@ struct ProxySession: Sendable {
         if isWanted {
             subscribe()
             probeLimit = now + Limit.subscription
+            // The connection may have been lost since the last ping.
+            if unanswered == 0 { ping(at: now) }
         } else {
             write(.unsubscribeAdvertisements)
             isSubscribed = false
