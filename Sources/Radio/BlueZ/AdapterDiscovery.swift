@@ -128,6 +128,7 @@ final class AdapterDiscovery {
             }
             discovery.session.stopped()
             discovery.filter.stopped()
+            discovery.watch.paused(at: .now)
             discovery.watchTimer.disarm()
             discovery.update()
         }

@@ -151,8 +151,12 @@ struct DiscoveryWatch {
 
     private let silence: Duration
     private var restarts = 0
-    /// When a device was last heard or the last measure was taken.
+    /// When a device was last heard or the last measure was taken; later by the time without discovery.
     private var since: Instant
+    /// When discovery has stopped; nil while it runs, and if nothing is known of the time before.
+    private var pausedAt: Instant?
+    /// Whether the adapter is reset as soon as that is possible.
+    private var isResetDue = false
 
     init(silence: Duration, now: Instant) {
         self.silence = silence
@@ -168,11 +172,18 @@ struct DiscoveryWatch {
     mutating func heard(at now: Instant) {
         since = now
         restarts = 0
+        isResetDue = false
+    }
+
+    /// Handles the end of discovery, which pauses during each attempt to connect a device.
+    mutating func paused(at now: Instant) {
+        pausedAt = now
     }
 
     /// Handles the start of discovery. The time without discovery does not count.
     mutating func began(at now: Instant) {
-        since = now
+        since = pausedAt.map { since + (now - $0) } ?? now
+        pausedAt = nil
     }
 
     /// Returns the measure that is due.
@@ -185,6 +196,9 @@ struct DiscoveryWatch {
         guard deadline <= now else { return nil }
         restarts += 1
         since = now
-        return mayReset && restarts == Self.restartsBeforeReset + 1 ? .resetAdapter : .restart
+        if restarts == Self.restartsBeforeReset + 1 { isResetDue = true }
+        guard mayReset, isResetDue else { return .restart }
+        isResetDue = false
+        return .resetAdapter
     }
 }

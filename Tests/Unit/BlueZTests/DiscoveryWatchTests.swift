@@ -31,6 +31,35 @@ struct DiscoveryWatchTests {
         #expect(steps == [.restart, .restart, .restart, .resetAdapter, .restart, .restart])
     }
 
+    @Test("counts the time with discovery only, which pauses while a device is being connected")
+    func pausedDiscovery() {
+        var watch = DiscoveryWatch(silence: .seconds(10), now: start)
+        watch.began(at: start)
+        watch.paused(at: start + .seconds(6))
+        watch.began(at: start + .seconds(30))
+        #expect(watch.deadline == start + .seconds(34))
+        watch.paused(at: start + .seconds(31))
+        watch.heard(at: start + .seconds(31))
+        watch.began(at: start + .seconds(41))
+        #expect(watch.deadline == start + .seconds(51))
+        // Of a discovery that was lost with its adapter, nothing counts.
+        watch.began(at: start + .seconds(50))
+        #expect(watch.deadline == start + .seconds(60))
+    }
+
+    @Test("resets the adapter later if a device was connected when it was due")
+    func laterReset() {
+        var watch = DiscoveryWatch(silence: .seconds(10), now: start)
+        var steps: [DiscoveryWatch.Step?] = []
+        for number in 0..<7 { steps.append(watch.step(at: watch.deadline, mayReset: number >= 5)) }
+        #expect(steps == [.restart, .restart, .restart, .restart, .restart, .resetAdapter, .restart])
+        watch.heard(at: start)
+        for _ in 0..<4 { _ = watch.step(at: watch.deadline, mayReset: false) }
+        watch.heard(at: start)
+        let next = watch.step(at: watch.deadline, mayReset: true)
+        #expect(next == .restart)
+    }
+
     @Test("starts over when a device is received")
     func heard() {
         var watch = DiscoveryWatch(silence: .seconds(10), now: start)
