@@ -96,12 +96,13 @@ struct ClearCommand: ClientCommand {
     /// Clears each topic, and waits until the broker has confirmed all of them.
     @LoopActor
     private static func clear(_ topics: [String], _ session: BrokerSession) async throws(ClientFailure) {
-        var open = Set(topics.map(session.clear))
+        var open = Dictionary(topics.map { (session.clear($0), $0) }) { $1 }
         let deadline = Instant.now + BrokerSession.patience
         while !open.isEmpty {
             switch await session.next(until: deadline) {
-            case .taken(let ticket): open.remove(ticket)
-            case .refused(_, let error): throw .forbidden(topics[0], error.code.name, AccessTable(session.topics))
+            case .taken(let ticket): open[ticket] = nil
+            case .refused(let ticket, let error):
+                throw .forbidden(open[ticket] ?? topics[0], error.code.name, AccessTable(session.topics))
             case .lost(let error): throw .lost(error.text)
             case .interrupted: throw .interrupted
             case .message, .connected: break

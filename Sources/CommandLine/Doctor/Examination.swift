@@ -1,5 +1,6 @@
 import BlueZ
 import Bridge
+import BrokerAccess
 import Configuration
 import EventLoop
 import Glibc
@@ -150,6 +151,8 @@ struct Examination: Sendable {
         let isUnreachable = facts.contact.failedStage == .reach && configuration.mqtt.isOnThisMachine
         let root = machine.root
         let brokers = isUnreachable ? await HelperThread.shared.run { InstalledBroker.all(below: root) } : []
+        // What a bridge has published that does not answer may be old.
+        let isAnswering = facts.bridgeState == "online" && facts.bridgePresence != .silent
         let findings: [Finding] = [
             BrokerNameCheck.finding(host, addresses),
             BrokerReachCheck.finding(
@@ -164,7 +167,7 @@ struct Examination: Sendable {
             FirmwareCheck.finding(facts.bridgeHealth),
         ]
         return (
-            findings + RadioCheck.taken(facts.bridgeHealth), facts.bridgeState == "online" ? facts.bridgeHealth : nil
+            findings + RadioCheck.taken(facts.bridgeHealth), isAnswering ? facts.bridgeHealth : nil
         )
     }
 }

@@ -68,6 +68,70 @@ struct BluetoothFaultTests {
         #expect(shown?["text"] as? String == "no bond")
     }
 
+    private func connection(_ scene: Scene) throws -> [String?] {
+        let shown = try document(scene, "jacquard/tag/003R/connection")
+        return [shown["status"] as? String, (shown["error"] as? [String: Any])?["code"] as? String]
+    }
+
+    @Test(
+        "is over with it: a tag that sleeps meanwhile is not said to lack Bluetooth",
+        arguments: ["always", "on_demand"])
+    func over(policy: String) throws {
+        let connect = try #require(TagEntry.ConnectPolicy(rawValue: policy))
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: connect)])
+        scene.powerOn()
+        scene.handle(.bluetooth(.poweredOff))
+        scene.handle(.bluetoothFault(Self.cause))
+        let off = TagConnectionError(.bluetoothPowerOff, "Bluetooth cannot be used: poweredOff")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: off)))
+        #expect(try connection(scene) == ["bluetooth_off", "bluetooth_power_off"])
+        scene.handle(.bluetoothFault(nil))
+        scene.handle(.bluetooth(.poweredOn))
+        let shown = try connection(scene)
+        #expect(shown[0] != "bluetooth_off" && shown[1] == nil, "\(shown)")
+        #expect(try problems(scene).isEmpty)
+    }
+
+    @Test("is said of every tag that it keeps from being connected, also of one that connects on demand")
+    func onDemand() throws {
+        let scene = Scene(tags: [TagEntry(id: .tag003R, serial: "003R", connect: .onDemand)])
+        scene.powerOn()
+        scene.handle(.bluetooth(.unsupported))
+        scene.handle(.bluetoothFault(Self.cause))
+        #expect(try connection(scene) == ["bluetooth_off", nil])
+        scene.handle(.bluetooth(.poweredOn))
+        scene.handle(.bluetoothFault(nil))
+        #expect(try connection(scene)[0] != "bluetooth_off")
+    }
+
+    @Test("of the scan keeps no link from going on, and is not Bluetooth that is off")
+    func scanOnly() throws {
+        let scene = Scene()
+        scene.powerOn()
+        scene.handle(.bluetoothFault(Self.refusal))
+        #expect(try connection(scene) == ["out_of_range", nil])
+        scene.report(.connection(TagConnection(state: .initializing(step: 2), attempt: 1)))
+        #expect(try connection(scene) == ["connecting", nil])
+        scene.connect()
+        scene.send("bridge/attic/request/doctor", "003R")
+        let answer = try #require(scene.done(.examined(HostReport(findings: [], bonds: [:]))).last)
+        #expect(answer.contains(#""broken":null"#) && answer.contains(#""name":"discovery""#))
+        #expect(!answer.contains(#""chain":["broker","bridge","discovery""#))
+    }
+
+    @Test(
+        "is no problem of a tag that is not to be connected",
+        arguments: [TagConnectionError.Code.inUse, .peerRemovedPairingInfo])
+    func disabled(code: TagConnectionError.Code) throws {
+        let scene = Scene()
+        scene.powerOn()
+        let error = TagConnectionError(code, "it cannot")
+        scene.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)))
+        #expect(try problems(scene).count == 1)
+        scene.handle(.tagChanged(TagEntry(id: .tag003R, serial: "003R", connect: .never)))
+        #expect(try problems(scene).isEmpty)
+    }
+
     @Test("is why a command fails or waits")
     func commands() throws {
         let scene = Scene()

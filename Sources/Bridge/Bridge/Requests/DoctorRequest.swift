@@ -38,7 +38,9 @@ struct DoctorRequest: BridgeRequest {
         guard case .examined(let report) = response else { return .failed(.neverEnded) }
         bridge.examined(response, for: token, at: now, &effects)
         let findings = BridgeFindings(of: bridge, at: now).all(with: report, tag: tag)
-        return .done(CommandData(DoctorDocument(findings, tag: tag)))
+        let isLinked =
+            tag.flatMap { bridge.tags.position(of: $0) }.map { bridge.tags[$0].link.connection.state.isLinked } ?? false
+        return .done(CommandData(DoctorDocument(findings, tag: tag, isLinked: isLinked)))
     }
 
     func failed(
@@ -85,11 +87,15 @@ struct DoctorDocument: Encodable {
     /// The first failed check of the chain.
     @OrNull var broken: Check?
 
-    init(_ findings: [Finding], tag: TagID?) {
+    /// - Parameters:
+    ///   - findings: all of them.
+    ///   - tag: the requested tag; nil for none.
+    ///   - isLinked: whether it has a link: it needs no scan then.
+    init(_ findings: [Finding], tag: TagID?, isLinked: Bool) {
         status = .worst(of: findings)
         checks = findings
         self.tag = tag?.text
-        let chain = tag == nil ? [] : Check.chain(in: findings)
+        let chain = tag == nil ? [] : Check.chain(in: isLinked ? findings.filter { $0.check != .discovery } : findings)
         self.chain = chain.map(\.check)
         broken = chain.first { $0.verdict == .failed }?.check
     }

@@ -14,7 +14,10 @@ extension BridgeState {
             scanEnded(because: "Bluetooth is \(state.text)", at: now, &effects)
             search.seen.removeAll()
         }
-        for position in tags.indices { tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService) }
+        for position in tags.indices
+        where tags[position].link.bluetoothChanged(isOutOfService: stack.isOutOfService) {
+            effects.publish(tags[position].connectionFact(at: now))
+        }
         let event: Presence.Event = stack.isOutOfService ? .adapterOff : .adapterOn
         for position in tags.indices where tags[position].presenceChanged(event, at: now) {
             effects.publish(tags[position].presenceFacts)
@@ -29,7 +32,7 @@ extension BridgeState {
         stack.faultChanged(to: cause)
         for position in tags.indices { tags[position].link.bluetoothFault = cause }
         healthChanged(at: now, &effects)
-        for tag in tags where !tag.isConnected && tag.link.intent.isWanted {
+        for tag in tags where !tag.isConnected && !tag.link.intent.staysDisconnected {
             effects.publish(tag.connectionFact(at: now))
         }
     }

@@ -164,10 +164,15 @@ extension LinkState {
     }
 
     /// Handles a changed state of Bluetooth, which affects all connections.
-    mutating func bluetoothChanged(isOutOfService: Bool) {
+    ///
+    /// - Returns: whether the failure is over that Bluetooth was off, so that it is to be published.
+    mutating func bluetoothChanged(isOutOfService: Bool) -> Bool {
         self.isOutOfService = isOutOfService
-        if !isOutOfService, failure?.code == .bluetoothPowerOff { lastFailure.isLasting = false }
         intent.requestAgain()
+        guard !isOutOfService, failure?.code == .bluetoothPowerOff else { return false }
+        lastFailure.forget()
+        if connection.error?.code == .bluetoothPowerOff { connection.error = nil }
+        return true
     }
 
     /// Handles a new bond, which comes with a link.

@@ -177,8 +177,11 @@ struct TagFindings {
         if policy.verdict == .failed {
             return (tag.entry.connect == .never ? .disabled : .disconnectedByUser, policy.found)
         }
-        if let fault { return (.bluetoothOff, Finding(fault).sentence) }
         let isAttempted = link.verdict == .warning
+        // Without a scan, a link that is up goes on, and no other tag is found.
+        if let fault, fault.check != .discovery || !isAttempted {
+            return (fault.check == .discovery ? .outOfRange : .bluetoothOff, Finding(fault).sentence)
+        }
         if tag.lastSeen == nil, received.verdict == .failed {
             return (isAttempted ? .connecting : .outOfRange, received.sentence)
         }

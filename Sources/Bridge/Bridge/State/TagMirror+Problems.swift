@@ -12,7 +12,7 @@ extension TagMirror {
             problems.append(Problem(.badFirmware, about: entry.id.text, text))
         }
         if let missingBond { problems.append(missingBond) }
-        if let failure = link.failure, let code = Problem.Code(failure.code), !link.intent.isHeld {
+        if let failure = link.failure, let code = Problem.Code(failure.code), !link.intent.staysDisconnected {
             problems.append(
                 Problem(code, about: entry.id.text, "Tag \(entry.id): \(failure.text). \(link.hint(of: failure))"))
         }
