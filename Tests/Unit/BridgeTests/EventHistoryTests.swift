@@ -213,6 +213,26 @@ struct EventHistoryTests {
         #expect(EventReplay(blocks, tags: .init()).facts.count == 2)
     }
 
+    @Test("keeps the facts of many tags that become too old at once, for which one write has no room")
+    func manyFacts() {
+        var file = [UInt8](repeating: 0, count: EventBlock.fileSize)
+        var history = EventHistory(base: "jacquard", hours: 1)
+        let tags = (0..<200).map { "T\($0)" }
+        for tag in tags {
+            let gear = #"{"attached":true,"product":"\#(tag)\#(String(repeating: "x", count: 900))"}"#
+            history.add([fact("gear", gear, of: tag)])
+            history.write(into: &file)
+        }
+        for minute in 61...90 {
+            history.add([Publication](), at: time + Int64(minute) * 60_000)
+            history.write(into: &file)
+        }
+        let blocks = EventBlocks(file).blocks, kept = EventReplay(blocks, tags: .init()).facts
+        #expect(kept.count == tags.count && history.lost == 0)
+        // They are in new blocks: the old ones are erased.
+        #expect(blocks.allSatisfy { ($0.firstTime ?? 0) >= time + hour })
+    }
+
     @Test("goes on when the clock was wrong", arguments: [-1, 0, 1_000, 179_516_970_211_400, Int64.max] as [Int64])
     func clock(wrong: Int64) {
         var history = EventHistory(base: "jacquard", hours: 1)

@@ -181,16 +181,18 @@ public struct EventHistory: Sendable {
         if isSpanOver(at: now) { _ = beginBlock(at: now) }
         let old = Set(earlier.filter { $0.value < now - retention }.keys)
         guard !old.isEmpty else { return }
+        // A block with facts for which there is no room now is erased after the next write.
+        var kept: Set<UInt64> = []
         for (subject, fact) in sortedFacts(of: old.contains) {
             let event = RecordedEvent(
                 unixMilliseconds: now, subject: subject, isRepetition: true, payload: fact.payload)
-            _ = event.map { append($0) }
+            if let event, !append(event) { kept.insert(fact.block) }
         }
-        for sequence in old {
+        for sequence in old.subtracting(kept) {
             guard earlier.removeValue(forKey: sequence) != nil else { continue }
             erased.insert(EventBlock.offset(of: sequence))
         }
-        waiting.removeAll { old.contains($0.sequence) }
+        waiting.removeAll { old.contains($0.sequence) && !kept.contains($0.sequence) }
     }
 
     // MARK: Writing
