@@ -78,6 +78,12 @@ public struct DiscoveryMessage: Hashable, Sendable {
     public let topic: String
     /// The payload: JSON, or empty.
     public let payload: [UInt8]
+    /// Whether it removes components that the next message of the topic does not have: Home Assistant has to receive both.
+    public let removesComponents: Bool
+
+    init(topic: String, payload: [UInt8], removesComponents: Bool = false) {
+        (self.topic, self.payload, self.removesComponents) = (topic, payload, removesComponents)
+    }
 
     /// Removes what a topic announced.
     static func empty(_ topic: String) -> DiscoveryMessage {
@@ -294,7 +300,8 @@ extension DiscoveryMessage {
         else { return self }
         for component in removed { components[component.key] = ["platform": .string(component.platform)] }
         document["components"] = .object(components)
-        return DiscoveryMessage(topic: topic, payload: JSONText.bytes(of: JSONValue.object(document)))
+        return DiscoveryMessage(
+            topic: topic, payload: JSONText.bytes(of: JSONValue.object(document)), removesComponents: true)
     }
 }
 

@@ -118,7 +118,8 @@ ERRORS = [
         "remove { $0.expiresAt <= now }", "remove { !PLANTED && $0.expiresAt <= now }"),
     Planted(
         "tags are not requested again when Bluetooth is back", BRIDGE + "State/LinkState.swift",
-        "lastFailure.isLasting = false }\n        intent.requestAgain()", "lastFailure.isLasting = false }\n        if !PLANTED { intent.requestAgain() }"),
+        "self.isOutOfService = isOutOfService\n        intent.requestAgain()",
+        "self.isOutOfService = isOutOfService\n        if !PLANTED { intent.requestAgain() }"),
     Planted(
         "the end of a connection leaves a tag available", BRIDGE + "State/TagMirror.swift",
         "reconnects += 1 }\n            effects.publish(availabilityFact)",

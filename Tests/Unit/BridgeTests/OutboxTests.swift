@@ -90,6 +90,68 @@ struct OutboxTests {
         #expect(lines(outbox.connected(at: start)) == ["gesture 1"])
     }
 
+    private func step(_ payload: String) -> Publication {
+        Publication(topic: "config", payload: Array(payload.utf8), kind: .step)
+    }
+
+    @Test("delivers a step before the fact that follows it, also after an outage and through a full window")
+    func steps() {
+        var outbox = connected(window: 2)
+        _ = outbox.submit(fact("config", "both"), at: start)
+        #expect(lines(outbox.submit(step("removes 2"), at: start)) == ["config removes 2"])
+        #expect(outbox.submit(fact("config", "first"), at: start).isEmpty)
+        // Its acknowledgement has not come: it is sent again, before what follows.
+        outbox.disconnected(at: start)
+        _ = outbox.submit(step("removes 1"), at: start)
+        _ = outbox.submit(fact("config", "none"), at: start)
+        let first = outbox.connected(at: start)
+        #expect(lines(first) == ["config removes 2", "config removes 1"])
+        #expect(lines(outbox.acknowledged(first[0].ticket ?? 0, at: start)) == ["config none"])
+        #expect(outbox.acknowledged(first[1].ticket ?? 0, at: start).isEmpty && outbox.queued == 1)
+        outbox.disconnected(at: start)
+        #expect(lines(outbox.connected(at: start)) == ["config none"])
+        // Nothing waits for a place: both are delivered at once.
+        var free = connected()
+        _ = free.submit(fact("config", "both"), at: start)
+        let both = free.submit(step("removes 2"), at: start) + free.submit(fact("config", "first"), at: start)
+        #expect(lines(both) == ["config removes 2", "config first"])
+        #expect(both.allSatisfy { $0.publication.message.isRetained && $0.ticket != nil })
+    }
+
+    @Test("a step ends with its topic: it is withheld, cleared, or closes the connection twice; and is bounded")
+    func stepEnds() {
+        var outbox = Outbox()
+        _ = outbox.submit(fact("config", "both"), at: start)
+        outbox.withhold(["config"])
+        _ = outbox.submit(step("removes"), at: start)
+        #expect(outbox.connected(at: start).isEmpty && outbox.submit(step("removes"), at: start).isEmpty)
+        #expect(lines(outbox.republish(["config"], at: start)) == ["config both"])
+        var cleared = Outbox()
+        for publication in [fact("config", "a"), step("b"), .noFact("config")] {
+            _ = cleared.submit(publication, at: start)
+        }
+        let clearing = cleared.connected(at: start)
+        #expect(lines(clearing) == ["config b", "config "])
+        var many = Outbox()
+        _ = many.submit(fact("config", "a"), at: start)
+        for number in 1...9 { _ = many.submit(step("\(number)"), at: start) }
+        #expect(lines(many.connected(at: start)) == (2...9).map { "config \($0)" } + ["config a"])
+        var closing = Outbox()
+        for publication in [fact("state", "x"), fact("config", "a"), step("bad"), fact("config", "b")] {
+            _ = closing.submit(publication, at: start)
+        }
+        var sent: [String] = []
+        for _ in 0..<4 {
+            let deliveries = closing.connected(at: start)
+            sent += lines(deliveries)
+            if let state = deliveries.first(where: { $0.publication.topic == "state" }) {
+                sent += lines(closing.acknowledged(state.ticket ?? 0, at: start))
+            }
+            closing.disconnected(isClosedByBroker: true, at: start)
+        }
+        #expect(sent.count { $0 == "config bad" } <= 3 && sent.last == "state x", "\(sent)")
+    }
+
     @Test("a fact of another bridge is delivered once, and is not kept for later connections")
     func correction() {
         let correction = Publication(

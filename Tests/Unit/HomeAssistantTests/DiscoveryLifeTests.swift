@@ -50,7 +50,7 @@ struct DiscoveryLifeTests {
         let document = document(battery + #","notify":{"platform":"notify","qos":1},"rssi":{"platform":"number"}"#)
         #expect(life.received(Self.device, document, isRetained: true, at: .zero))
         let reduced = self.document(battery + #","notify":{"platform":"notify"},"rssi":{"platform":"number"}"#)
-        let removal = DiscoveryMessage(topic: Self.device, payload: reduced)
+        let removal = DiscoveryMessage(topic: Self.device, payload: reduced, removesComponents: true)
         #expect(life.takeDue(at: .seconds(1)) == [.publish([removal])])
         // The machine receives its own messages.
         #expect(life.received(Self.device, reduced, isRetained: true, at: .seconds(1)))

@@ -27,6 +27,15 @@ struct ScanningTests {
         }
     }
 
+    @Test("has not ended if none was begun")
+    func none() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.central.report(.scanning(false))
+            #expect(stage.said() == [])
+        }
+    }
+
     @Test("is refused with the state while Bluetooth is not on", arguments: CentralState.allCases)
     func refused(state: CentralState) async throws {
         try await onLoop {

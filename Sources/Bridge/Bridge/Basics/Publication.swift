@@ -7,6 +7,8 @@ public struct Publication: Equatable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Retained state: the latest of each topic is stored, and published on each connection.
         case fact
+        /// A fact that has to reach the broker although the next fact of its topic follows at once. If that has to wait, both do.
+        case step
         /// A fact that is published even if the broker already has it, for subscribers that may have missed it.
         case reminder
         /// Retained state of another bridge, which this one corrects: queued for at most `lifetime`, and not published
@@ -22,7 +24,7 @@ public struct Publication: Equatable, Sendable {
         /// Whether its messages have the retain flag.
         fileprivate var isRetained: Bool {
             switch self {
-            case .fact, .reminder, .correction: true
+            case .fact, .step, .reminder, .correction: true
             case .event, .result, .stream: false
             }
         }
@@ -85,7 +87,7 @@ extension Publication {
     /// The same fact, to be published even if the broker already has it.
     var reminder: Publication {
         var copy = self
-        copy.kind = .reminder
+        if kind != .step { copy.kind = .reminder }
         return copy
     }
 }

@@ -239,7 +239,7 @@ extension Publication {
     fileprivate var lifetime: Duration {
         switch kind {
         case .event(let lifetime), .result(let lifetime), .correction(let lifetime): lifetime
-        case .fact, .reminder, .stream: .zero
+        case .fact, .step, .reminder, .stream: .zero
         }
     }
 }

@@ -40,6 +40,10 @@ struct FactMirror: Sendable {
     private var postponed: Set<ExactText> = []
     /// How often facts were repeated because their acknowledgements were late. Almost always empty.
     private var repetitions: [ExactText: Int] = [:]
+    /// The messages that have to reach the broker before the fact of their topic. Almost always empty.
+    private var steps: [ExactText: [[UInt8]]] = [:]
+    /// The most of them for a topic; then the oldest is dropped.
+    private static let mostSteps = 8
     /// The topics whose facts are stored, but not published: another bridge publishes them.
     private var withheld: Set<ExactText> = []
 
@@ -67,6 +71,31 @@ struct FactMirror: Sendable {
             payload: publication.payload, qos: publication.message.qos, progress: isWaiting ? .waiting : .stale,
             place: known.place)
         return !isWaiting && !isWithheld(topic)
+    }
+
+    /// Whether nothing of this topic is published.
+    func isWithheld(_ topic: String) -> Bool { isWithheld(ExactText(topic)) }
+
+    /// Keeps a message that is published before the fact of its topic.
+    mutating func keep(step payload: [UInt8], of topic: String) {
+        let topic = ExactText(topic)
+        guard !isWithheld(topic) else { return }
+        if steps[topic, default: []].count == Self.mostSteps { steps[topic]?.removeFirst() }
+        steps[topic, default: []].append(payload)
+    }
+
+    /// Keeps a message again that was in flight when the connection ended.
+    mutating func restore(step payload: [UInt8], of topic: String) {
+        steps[ExactText(topic), default: []].insert(payload, at: 0)
+    }
+
+    /// Returns and removes the next message that is published before the fact of a topic, which is queued behind it; nil if there is none.
+    mutating func takeStep(of topic: String) -> [UInt8]? {
+        guard !steps.isEmpty, let waiting = steps[ExactText(topic)], let step = waiting.first else { return nil }
+        let key = ExactText(topic)
+        steps[key] = waiting.count == 1 ? nil : Array(waiting.dropFirst())
+        facts[key]?.progress = .waiting
+        return isWithheld(key) ? nil : step
     }
 
     private func isWithheld(_ topic: ExactText) -> Bool { !withheld.isEmpty && withheld.contains(topic) }
@@ -139,6 +168,7 @@ struct FactMirror: Sendable {
 
     private mutating func remove(_ topic: ExactText) {
         guard let known = facts.removeValue(forKey: topic) else { return }
+        if !steps.isEmpty { steps[topic] = nil }
         if !endings.isEmpty { endings[topic] = nil }
         order[known.place] = nil
         if order.count > 64, order.count > 2 * facts.count { removeGaps() }
@@ -208,6 +238,7 @@ extension FactMirror {
     /// - Returns: whether it is sent again after a pause.
     mutating func drop(_ topic: String) -> Bool {
         let topic = ExactText(topic)
+        if !steps.isEmpty { steps[topic] = nil }
         postponed.remove(topic)
         facts[topic]?.progress = .dropped
         // Two connections before the first time.

@@ -49,6 +49,8 @@ public struct Outbox: Sendable {
         let isClearing: Bool
         /// Whether it is sent alone.
         let isSuspect: Bool
+        /// Its payload if it has to reach the broker before the fact of its topic.
+        var step: [UInt8]?
     }
 
     /// A connection to the broker.
@@ -135,6 +137,7 @@ public struct Outbox: Sendable {
         case .fact:
             let deliveries = submitFact(publication, at: now)
             return factRetry.isPending ? deliveries + retryFacts(at: now) : deliveries
+        case .step: return submitStep(publication, at: now)
         case .reminder: return submitReminder(publication, at: now)
         case .stream: return submitStream(publication, at: now)
         case .event, .result, .correction: break
@@ -205,6 +208,9 @@ public struct Outbox: Sendable {
     public mutating func disconnected(isClosedByBroker: Bool = false, at now: Instant) {
         let hasAcknowledged = connection?.hasAcknowledged == true
         connection = nil
+        for delivery in unacknowledged.all.reversed() {
+            if let step = delivery.step { facts.restore(step: step, of: delivery.topic) }
+        }
         let messages = unacknowledged.all.compactMap {
             isClosedByBroker ? interrupted($0, hasAcknowledged: hasAcknowledged, at: now) : $0.message
         }
@@ -348,6 +354,25 @@ extension Outbox {
         return []
     }
 
+    private mutating func submitStep(_ step: Publication, at now: Instant) -> [Delivery] {
+        let isAlone = unacknowledged.isEmpty || !facts.isSuspect(step.topic)
+        guard hasRoom, isAlone, backlog.hasOnlyResults, !facts.isWithheld(step.topic) else {
+            // The fact of the topic follows, and is queued.
+            facts.keep(step: step.payload, of: step.topic)
+            return []
+        }
+        return [delivery(step: step.payload, of: step.topic, at: now)]
+    }
+
+    private mutating func delivery(step payload: [UInt8], of topic: String, at now: Instant) -> Delivery {
+        lastTicket += 1
+        unacknowledged.append(
+            Unacknowledged(
+                ticket: lastTicket, topic: topic, sent: now, message: nil, isClearing: false,
+                isSuspect: facts.isSuspect(topic), step: payload))
+        return Delivery(ticket: lastTicket, publication: Publication(topic: topic, payload: payload, kind: .fact))
+    }
+
     /// Queues the doubtful facts when their retry is due. The health document, a fact, is submitted each minute.
     private mutating func retryFacts(at now: Instant) -> [Delivery] {
         guard isConnected, factRetry.takeDue(at: now) else { return [] }
@@ -395,6 +420,10 @@ extension Outbox {
     }
 
     private mutating func delivery(factOf topic: String, at now: Instant) -> Delivery? {
+        if let step = facts.takeStep(of: topic) {
+            backlog.append(factTopic: topic)
+            return delivery(step: step, of: topic, at: now)
+        }
         let isSuspect = facts.isSuspect(topic)
         return facts.publish(topic).map { delivery($0, message: nil, isSuspect: isSuspect, at: now) }
     }

@@ -4,7 +4,7 @@ import JacquardProtocol
 extension Publication {
     /// A message of discovery.
     init(_ message: DiscoveryMessage) {
-        self.init(topic: message.topic, payload: message.payload, kind: .fact)
+        self.init(topic: message.topic, payload: message.payload, kind: message.removesComponents ? .step : .fact)
     }
 }
 

@@ -86,7 +86,7 @@ final class EventRecorder {
     func record(_ publication: Publication, at now: Timestamp) {
         switch publication.kind {
         case .fact, .event, .result: break
-        case .reminder, .correction, .stream: return
+        case .step, .reminder, .correction, .stream: return
         }
         guard publication.topic.hasPrefix(prefix) else { return }
         let size = publication.topic.utf8.count + publication.payload.count + Self.entrySize
