@@ -228,7 +228,8 @@ struct FormerTopics: Sendable {
             let tags = tagsElsewhere[index].map { TagEntry(id: $0.key, serial: $0.value) }
             return Elsewhere(
                 place: elsewhere[index].place, tags: tags.sorted { $0.id.text < $1.id.text },
-                isComplete: !unreadElsewhere.contains(index))
+                // Where nothing but other bridges' tags is read, the next connection would find no more.
+                isComplete: tags.isEmpty || !unreadElsewhere.contains(index))
         }
         return Findings(
             tags: tags.sorted { $0.id.text < $1.id.text }, instances: found.sorted().map(\.text), elsewhere: places)

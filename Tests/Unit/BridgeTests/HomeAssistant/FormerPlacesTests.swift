@@ -75,6 +75,18 @@ struct FormerPlacesTests {
         #expect(scene.takeActions().contains(.forgetFormerPlaces))
     }
 
+    @Test("of a former base topic with more tags of other bridges than are read, nothing is waited for")
+    func othersOnly() {
+        let scene = scene(after: [place(base: "old", nil)], prefix: nil)
+        scene.receive("old/bridge/attic/info", #"{"boot":"aaaa"}"#, isRetained: true)
+        let padding = String(repeating: " ", count: 60_000)
+        for number in 0..<20 {
+            scene.receive("old/tag/x\(number)/info", Self.info("cellar") + padding, isRetained: true)
+        }
+        let lines = cleared(scene.wait(.seconds(6)))
+        #expect(lines.contains("old/bridge/attic/info") && scene.takeActions().contains(.forgetFormerPlaces))
+    }
+
     @Test("a former name is withdrawn under the prefix and in the form that it had")
     func nameAndPrefix() {
         let scene = scene(
