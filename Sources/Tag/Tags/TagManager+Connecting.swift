@@ -66,7 +66,7 @@ extension TagManager {
         enqueue(command, on: row, token: token, isFirst: isFirst)
     }
 
-    func enqueue(_ command: TagCommand, on row: TagRow, token: UInt64, isFirst: Bool = false) {
+    func enqueue(_ command: TagCommand, on row: TagRow, token: UInt64, isFirst: Bool) {
         guard let driver = row.driver else {
             return emit(.commandEnded(token: token, .failure(.notConnected)), of: row)
         }
