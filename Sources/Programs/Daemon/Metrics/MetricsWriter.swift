@@ -10,6 +10,8 @@ final class MetricsWriter {
     private let text: () -> String
     private var settings = Settings.Metrics()
     private var isWriting = false
+    /// Whether the settings have changed since the write that goes on began: another one follows it.
+    private var isOutdated = false
     private lazy var timer = LoopTimer { [unowned self] in write() }
     private lazy var limit = LoopTimer { [unowned self] in report(.overdue) }
     /// Called when writing the file begins to fail, and when it works again.
@@ -33,6 +35,7 @@ final class MetricsWriter {
         // A failure of the old file does not apply to the new one.
         if settings.file != self.settings.file { failure = nil }
         self.settings = settings
+        isOutdated = isWriting
         timer.disarm()
         write()
     }
@@ -60,8 +63,10 @@ final class MetricsWriter {
         }
         isWriting = false
         limit.disarm()
-        // The settings may have changed meanwhile.
-        guard file == settings.file else { return self.write() }
+        guard !isOutdated else {
+            isOutdated = false
+            return self.write()
+        }
         report(failure)
     }
 

@@ -21,10 +21,10 @@ struct MetricsWriterTests {
             return "\(texts)\n"
         }
 
-        func follow(_ file: String) {
+        func follow(_ file: String, every interval: Duration = .milliseconds(5)) {
             var settings = Settings.Metrics()
             settings.file = file
-            settings.interval = .milliseconds(5)
+            settings.interval = interval
             writer.follow(settings)
         }
     }
@@ -42,6 +42,24 @@ struct MetricsWriterTests {
             other.follow(scratch.path + "/b")
             try await until("several intervals") { other.texts > 4 }
             #expect(stopped.texts == texts)
+            other.writer.stop()
+        }
+    }
+
+    @Test("writes again at once for settings that have changed while a file was written, and then waits")
+    func changed() async throws {
+        try await onLoop {
+            let scratch = try ScratchFolder()
+            let writer = Writer()
+            writer.follow(scratch.path + "/a", every: .seconds(3_600))
+            writer.follow(scratch.path + "/a", every: .seconds(7_200))
+            try await until("both writes") { writer.texts == 2 }
+            let other = Writer()
+            other.follow(scratch.path + "/b")
+            try await until("several intervals") { other.texts > 4 }
+            #expect(writer.texts == 2)
+            #expect(try String(contentsOfFile: scratch.path + "/a", encoding: .utf8) == "2\n")
+            writer.writer.stop()
             other.writer.stop()
         }
     }
