@@ -20,7 +20,9 @@ ABSENCE = """(async () => {
   // The bridge is back; what it had published before does not say what has happened meanwhile.
   state("online", {from_ms: began - 30 * minute, to_ms: began});
   shown.push(parts());
-  link(iso(ARGUMENT), began);
+  // What has not changed is not said again.
+  if (ARGUMENT === 60) model.now = () => began + 5000;
+  else link(iso(ARGUMENT), began);
   shown.push(parts());
   return shown;
 })()"""

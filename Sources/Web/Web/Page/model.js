@@ -15,6 +15,8 @@ const clockTolerance = 10000;
 const pairingStates = {
   pair_started: "searching", pair_found: "found", pair_pairing: "pairing", pair_connecting: "connecting", paired: "paired", pair_failed: "failed",
 };
+// How long a bridge that has started takes at most to say what has changed, in milliseconds. One that had only lost its broker has nothing to say.
+const sayingTime = 5000;
 // How long a pairing takes at most, in milliseconds.
 const longestPairing = 660000;
 
@@ -35,8 +37,8 @@ export class Model {
     this.stays = new Map();
     // What the server remembers of the tags' connections, before the page has heard of them, and of their gestures.
     this.pasts = new Map();
-    // The tags whose bridge is online again and has not said since whether they are connected.
-    this.unsaid = new Set();
+    // When the bridge of a tag was online again, until it has said whether the tag is connected.
+    this.unsaid = new Map();
     this.hearAgain();
     // What the browser's clock lacks.
     this.offset = 0;
@@ -164,7 +166,7 @@ export class Model {
           if (this.bridgeOf(tag) !== id) continue;
           this.noteStay(tag);
           this.changedTags.add(tag);
-          if (isBack) this.unsaid.add(tag);
+          if (isBack) this.unsaid.set(tag, this.now());
         }
         if (message.away) this.absences.set(id, message.away);
         else this.absences.delete(id);
@@ -206,7 +208,7 @@ export class Model {
     const {availability, connection} = this.tags.get(id) ?? {};
     if (!this.isReady || !availability) return;
     if (!this.stays.has(id)) this.stays.set(id, []);
-    const bridge = this.bridgeOf(id), isKnown = !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge) && !this.unsaid.has(id);
+    const bridge = this.bridgeOf(id), isKnown = !this.isBridgeOffline(bridge) && !this.isBridgeUnknown(bridge) && !(this.now() - this.unsaid.get(id) < sayingTime);
     const since = Date.parse(connection?.since ?? ""), isOnline = availability === "online";
     const hasTime = !Number.isNaN(since) && since <= at && (isOnline || connection.state !== "connected");
     noteStay(this.stays.get(id), !isKnown ? this.absences.get(bridge)?.from_ms ?? at : hasTime ? since : at, isKnown ? isOnline : null);
