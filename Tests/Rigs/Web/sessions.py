@@ -96,6 +96,7 @@ def devices(run):
         require(ordinary.use(stage.link(page)) == 200, "no login after the start")
 
         browser.click_text("Fleet")
+        browser.wait_for("Sessions of this page")
         browser.click_text("Sessions of this page")
         browser.wait_for("K\u00fcche 1 (this one)")
         browser.wait_for("a browser")
