@@ -107,6 +107,7 @@ def devices(run):
         other.open(stage.link(page))
         other.wait_for("attic ok")
         other.click_text("Fleet")
+        other.wait_for("Sessions of this page")
         other.click_text("Sessions of this page")
         other.click("button[aria-label='End the session of K\u00fcche 1']")
         browser.wait_for("You were logged out.")
