@@ -595,6 +595,15 @@ struct HistoryTests {
         receive("bridge/cellar/state", "offline", at: 16)
         receive("tag/1/info", #"{"bridge":"cellar"}"#, at: 17)
         #expect(Self.connection(history, 4, at: start + 19 * 300) == "11--")
+        // It comes back while the page's server is not connected: the tag's stored availability comes first.
+        var other = History()
+        other.received("tag/1/info", Array(#"{"bridge":"attic"}"#.utf8), at: start)
+        other.received("bridge/attic/state", Array("offline".utf8), at: start)
+        other.brokerLost(at: start)
+        for (topic, text) in [("tag/1/availability", "online"), ("bridge/attic/state", "online")] {
+            other.received(topic[...], Array(text.utf8), isStored: true, at: start + 300)
+        }
+        #expect(Self.connection(other, 3, at: start + 600) == "--1")
         // A bridge that was removed does not come back by itself.
         receive("bridge/cellar/state", "", at: 19)
         #expect(Self.connection(history, 4, at: start + 20 * 300) == "1---")

@@ -78,7 +78,7 @@ struct History: Sendable {
     /// - Parameters:
     ///   - bridge: its name.
     ///   - isOnline: whether it is online, and answers.
-    ///   - isSameRun: whether it says nothing anew of its tags if it is online: it has only not answered.
+    ///   - isSameRun: whether it has only not answered, or answers again.
     ///   - now: seconds since 1970.
     mutating func bridgeChanged(_ bridge: String, isOnline: Bool, isSameRun: Bool = false, at now: Int64) {
         guard away.contains(bridge) == isOnline, isOnline || away.count < Self.mostAway else { return }
@@ -86,7 +86,8 @@ struct History: Sendable {
         for (id, record) in records where record.bridge == bridge {
             records[id]?.advance(to: now)
             records[id]?.isBridgeAway = !isOnline
-            if isOnline, !isSameRun { records[id]?.forgetAvailability() }
+            // A bridge that is back says anew which of its tags are online; one that has only not answered does not.
+            if !isOnline, !isSameRun { records[id]?.forgetAvailability() }
         }
     }
 
