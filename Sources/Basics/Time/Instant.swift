@@ -53,4 +53,12 @@ extension Instant? {
         if let instant = self, instant <= other { return }
         self = other
     }
+
+    /// Returns whether it has come, and becomes nil then.
+    @inlinable
+    public mutating func takeDue(at now: Instant) -> Bool {
+        guard let instant = self, instant <= now else { return false }
+        self = nil
+        return true
+    }
 }

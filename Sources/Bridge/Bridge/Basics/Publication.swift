@@ -54,6 +54,9 @@ public struct Publication: Equatable, Sendable {
     /// The payload; empty clears a retained topic.
     public var payload: [UInt8] { message.payload }
 
+    /// Whether it has to reach the broker before the next fact of its topic.
+    var isStep: Bool { if case .step = kind { true } else { false } }
+
     /// Whether it clears a retained topic.
     var isClearing: Bool { message.isRetained && payload.isEmpty }
 }
@@ -87,7 +90,7 @@ extension Publication {
     /// The same fact, to be published even if the broker already has it.
     var reminder: Publication {
         var copy = self
-        if kind != .step { copy.kind = .reminder }
+        if !isStep { copy.kind = .reminder }
         return copy
     }
 }

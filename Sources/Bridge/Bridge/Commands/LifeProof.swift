@@ -25,8 +25,6 @@ struct LifeProof: Sendable {
 
     /// Returns whether it has to be given now.
     mutating func takeDue(at now: Instant) -> Bool {
-        guard let due, due <= now else { return false }
-        self.due = nil
-        return true
+        due.takeDue(at: now)
     }
 }

@@ -20,7 +20,7 @@ struct PendingCommands: Sendable {
     private(set) var pending: [PendingCommand] = []
     /// The commands whose results other bridges publish.
     var left = LeftCommands()
-    /// What this bridge owes other bridges, which leave results to it.
+    /// The proof that is owed to other bridges, which leave results to this one.
     var proof = LifeProof()
     private var storedResults = StoredResults()
     /// The commands that other bridges may still have.

@@ -1,14 +1,10 @@
-/// `G/info`: its parts as one object.
-struct BridgeInfoDocument: Encodable {
+/// `G/info`.
+struct BridgeInfoDocument: JoinedDocument {
     let program: ProgramDocument
     let tags: BridgeTagsDocument
     let session: BridgeSessionDocument
 
-    func encode(to encoder: any Encoder) throws {
-        try program.encode(to: encoder)
-        try tags.encode(to: encoder)
-        try session.encode(to: encoder)
-    }
+    var parts: [any Encodable] { [program, tags, session] }
 }
 
 /// The program of a bridge, and what it is connected to.
@@ -38,7 +34,7 @@ struct BridgeTagsDocument: Encodable {
     var groups: [String: [String]]?
 }
 
-/// What other bridges need to know of the commands of a bridge, in `G/info`.
+/// The facts about the commands of a bridge that other bridges need, in `G/info`.
 struct BridgeSessionDocument: Encodable {
     /// The commands that have failed here, and that another bridge may still have; omitted if there are none.
     var refused: [RefusedCommand]?

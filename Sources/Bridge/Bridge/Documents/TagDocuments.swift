@@ -2,7 +2,7 @@ import JSON
 import JacquardProtocol
 import Time
 
-/// What `T/info` says of a tag besides its entry and its sighting.
+/// The facts of `T/info` besides the tag's entry and its sighting.
 struct TagInfo: Sendable {
     /// The bridge's instance name.
     let bridge: String
@@ -53,17 +53,13 @@ struct TagInfoDocument: Encodable {
     }
 }
 
-/// `T/connection`: its parts as one object.
-struct ConnectionDocument: Encodable {
+/// `T/connection`.
+struct ConnectionDocument: JoinedDocument {
     let progress: ConnectionProgressDocument
     let reception: ReceptionDocument
     let reason: ConnectionReasonDocument
 
-    func encode(to encoder: any Encoder) throws {
-        try progress.encode(to: encoder)
-        try reception.encode(to: encoder)
-        try reason.encode(to: encoder)
-    }
+    var parts: [any Encodable] { [progress, reception, reason] }
 }
 
 /// How far the connection of a tag has come.
@@ -97,7 +93,7 @@ struct ConnectionProgressDocument: Encodable {
     }
 }
 
-/// Where and when a tag was received last.
+/// The last reception of a tag: its place, strength and time.
 struct ReceptionDocument: Encodable {
     @OrNull var adapter: String?
     /// Omitted if the bridge has one radio.

@@ -44,9 +44,7 @@ struct MotionDoubt: Sendable {
 
     /// Returns whether to read the state now.
     mutating func takeDue(at now: Instant) -> Bool {
-        guard let due, due <= now else { return false }
-        self.due = nil
-        return true
+        due.takeDue(at: now)
     }
 
     /// Handles a complete list of sessions.
@@ -84,8 +82,7 @@ struct MotionStreamEnd: Sendable {
     ///   - now: the current time.
     /// - Returns: whether to request it now.
     mutating func takeDue(isWanted: Bool, at now: Instant) -> Bool {
-        guard let due, due <= now else { return false }
-        self.due = nil
+        guard due.takeDue(at: now) else { return false }
         if !isWanted { pause = nil }
         return isWanted
     }

@@ -90,12 +90,14 @@ struct FactMirror: Sendable {
     }
 
     /// Returns and removes the next message that is published before the fact of a topic, which is queued behind it; nil if there is none.
-    mutating func takeStep(of topic: String) -> [UInt8]? {
-        guard !steps.isEmpty, let waiting = steps[ExactText(topic)], let step = waiting.first else { return nil }
+    mutating func takeStep(of topic: String) -> Publication? {
+        guard !steps.isEmpty else { return nil }
         let key = ExactText(topic)
-        steps[key] = waiting.count == 1 ? nil : Array(waiting.dropFirst())
+        guard var waiting = steps[key] else { return nil }
+        let payload = waiting.removeFirst()
+        steps[key] = waiting.isEmpty ? nil : waiting
         facts[key]?.progress = .waiting
-        return isWithheld(key) ? nil : step
+        return isWithheld(key) ? nil : Publication(topic: topic, payload: payload, kind: .step)
     }
 
     private func isWithheld(_ topic: ExactText) -> Bool { !withheld.isEmpty && withheld.contains(topic) }

@@ -19,9 +19,7 @@ struct FactRetry: Sendable {
 
     /// - Returns: whether a retry is due. It is made once.
     mutating func takeDue(at now: Instant) -> Bool {
-        guard let due, due <= now else { return false }
-        self.due = nil
-        return true
+        due.takeDue(at: now)
     }
 
     /// The broker has taken the last of the facts: the next pause is the first one again.

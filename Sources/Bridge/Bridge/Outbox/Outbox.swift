@@ -50,7 +50,7 @@ public struct Outbox: Sendable {
         /// Whether it is sent alone.
         let isSuspect: Bool
         /// Its payload if it has to reach the broker before the fact of its topic.
-        var step: [UInt8]?
+        let step: [UInt8]?
     }
 
     /// A connection to the broker.
@@ -361,16 +361,7 @@ extension Outbox {
             facts.keep(step: step.payload, of: step.topic)
             return []
         }
-        return [delivery(step: step.payload, of: step.topic, at: now)]
-    }
-
-    private mutating func delivery(step payload: [UInt8], of topic: String, at now: Instant) -> Delivery {
-        lastTicket += 1
-        unacknowledged.append(
-            Unacknowledged(
-                ticket: lastTicket, topic: topic, sent: now, message: nil, isClearing: false,
-                isSuspect: facts.isSuspect(topic), step: payload))
-        return Delivery(ticket: lastTicket, publication: Publication(topic: topic, payload: payload, kind: .fact))
+        return [delivery(step, message: nil, isSuspect: facts.isSuspect(step.topic), at: now)]
     }
 
     /// Queues the doubtful facts when their retry is due. The health document, a fact, is submitted each minute.
@@ -420,11 +411,11 @@ extension Outbox {
     }
 
     private mutating func delivery(factOf topic: String, at now: Instant) -> Delivery? {
+        let isSuspect = facts.isSuspect(topic)
         if let step = facts.takeStep(of: topic) {
             backlog.append(factTopic: topic)
-            return delivery(step: step, of: topic, at: now)
+            return delivery(step, message: nil, isSuspect: isSuspect, at: now)
         }
-        let isSuspect = facts.isSuspect(topic)
         return facts.publish(topic).map { delivery($0, message: nil, isSuspect: isSuspect, at: now) }
     }
 
@@ -438,7 +429,8 @@ extension Outbox {
         unacknowledged.append(
             Unacknowledged(
                 ticket: lastTicket, topic: publication.topic, sent: now, message: message,
-                isClearing: publication.isClearing, isSuspect: isSuspect || message?.isSuspect == true))
+                isClearing: publication.isClearing, isSuspect: isSuspect || message?.isSuspect == true,
+                step: publication.isStep ? publication.payload : nil))
         return Delivery(ticket: lastTicket, publication: publication)
     }
 

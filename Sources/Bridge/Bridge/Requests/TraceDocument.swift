@@ -34,8 +34,8 @@ struct TraceDocument: Encodable {
     }
 }
 
-/// A gesture and the times of its stages, as one object.
-struct GestureTraceDocument: Encodable {
+/// A gesture and the times of its stages.
+struct GestureTraceDocument: JoinedDocument {
     let gesture: TracedGestureDocument
     let stages: GestureStagesDocument
 
@@ -47,10 +47,7 @@ struct GestureTraceDocument: Encodable {
         stages = GestureStagesDocument(trace)
     }
 
-    func encode(to encoder: any Encoder) throws {
-        try gesture.encode(to: encoder)
-        try stages.encode(to: encoder)
-    }
+    var parts: [any Encodable] { [gesture, stages] }
 }
 
 /// A gesture, and how far it has come.

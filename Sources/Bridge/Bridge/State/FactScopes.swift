@@ -89,9 +89,7 @@ struct FactScopes: Sendable {
 
     /// Returns whether the other bridges must have published something by now.
     mutating func takeProofDue(at now: Instant) -> Bool {
-        guard let due = proofDue, due <= now else { return false }
-        proofDue = nil
-        return true
+        proofDue.takeDue(at: now)
     }
 
     /// Decides which facts of a tag are published from now on.

@@ -339,9 +339,7 @@ struct LinkGrace: Sendable {
 
     /// Returns whether it has ended.
     fileprivate mutating func takeEnd(at now: Instant) -> Bool {
-        guard let end, end <= now else { return false }
-        self.end = nil
-        return true
+        end.takeDue(at: now)
     }
 }
 
