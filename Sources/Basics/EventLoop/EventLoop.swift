@@ -27,9 +27,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let hasJobs = Atomic(false)
     private var jobs: [UnownedJob] = []
     private var draining: [UnownedJob] = []
-    /// The requested sources in order, as a list: a turn with one of them allocates nothing.
-    private var firstSource: EndOfTurnSource?
-    private var lastSource: EndOfTurnSource?
+    /// The requested sources.
+    private var requested = EndOfTurnSource.List()
+    /// Those of the turn that ends now, whose handlers were not called yet.
+    private var ending = EndOfTurnSource.List()
     private(set) var isStopping = false
     /// Whether ``virtualTime`` is used. Set once, before the loop runs.
     let isVirtual = Atomic(false)
@@ -73,7 +74,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     /// Whether jobs or end-of-turn handlers wait.
-    var hasWork: Bool { hasJobs.load(ordering: .relaxed) || firstSource != nil }
+    var hasWork: Bool { hasJobs.load(ordering: .relaxed) || requested.first != nil }
 
     /// Runs the jobs, then the end-of-turn handlers.
     func finishJobs() {
@@ -109,12 +110,15 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     ///
     /// For occasional work. Use an ``EndOfTurnSource`` for work that is done in many turns.
     @LoopActor public func atEndOfTurn(_ body: @escaping @LoopActor () -> Void) {
-        EndOfTurnSource(handler: body).request()
+        EndOfTurnSource(handler: body).requestOnce()
     }
 
-    @LoopActor func add(_ source: EndOfTurnSource) {
-        if let lastSource { lastSource.next = source } else { firstSource = source }
-        lastSource = source
+    @LoopActor fileprivate func add(_ source: EndOfTurnSource) {
+        requested.append(source)
+    }
+
+    @LoopActor fileprivate func remove(_ source: EndOfTurnSource) {
+        if !requested.remove(source) { ending.remove(source) }
     }
 
     /// Sends keep-alive notifications to systemd's watchdog if the service manager has enabled it (`WATCHDOG_USEC`).
@@ -184,11 +188,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private func finishTurn() {
-        guard let source = firstSource else { return }
+        guard requested.first != nil else { return }
         // Sources requested by the handlers belong to the next turn.
-        firstSource = nil
-        lastSource = nil
-        LoopActor.assumeIsolated(source) { $0.fireAll() }
+        swap(&requested, &ending)
+        LoopActor.assumeIsolated(self) { loop in
+            while let source = loop.ending.takeFirst() { source.fire() }
+        }
     }
 }
 
@@ -226,13 +231,15 @@ public actor LoopActor {
 
 /// Calls a handler at the end of a turn of the loop, once per turn however often it was requested.
 ///
-/// Create it once and request it as often as needed, like a timer.
+/// Create it once and request it as often as needed, like a timer. The handler is not called after the source was released.
 @LoopActor
 public final class EndOfTurnSource {
     private let handler: @LoopActor () -> Void
     private var isRequested = false
-    /// The source that was requested after this one in the same turn.
-    var next: EndOfTurnSource?
+    /// The source that was requested after this one in the same turn. A source leaves its list before it is released.
+    private unowned(unsafe) var next: EndOfTurnSource?
+    /// The source itself, from ``requestOnce()`` to the call.
+    private var kept: EndOfTurnSource?
 
     /// Creates a source without a request.
     public init(handler: @escaping @LoopActor () -> Void) {
@@ -247,15 +254,52 @@ public final class EndOfTurnSource {
         EventLoop.shared.add(self)
     }
 
-    /// Calls the handlers of this source and of all that were requested after it in the same turn.
-    func fireAll() {
-        var source: EndOfTurnSource? = self
-        while let current = source {
-            source = current.next
-            // Before the handler, which may request the source again for the next turn.
-            current.next = nil
-            current.isRequested = false
-            current.handler()
+    /// Requests a call of a source that nobody else keeps.
+    fileprivate func requestOnce() {
+        kept = self
+        request()
+    }
+
+    fileprivate func fire() {
+        kept = nil
+        handler()
+    }
+
+    isolated deinit {
+        if isRequested { EventLoop.shared.remove(self) }
+    }
+
+    /// Requested sources in order. They link to each other: a turn with one of them allocates nothing.
+    struct List {
+        private(set) unowned(unsafe) var first: EndOfTurnSource?
+        private unowned(unsafe) var last: EndOfTurnSource?
+
+        @LoopActor fileprivate mutating func append(_ source: EndOfTurnSource) {
+            if let last { last.next = source } else { first = source }
+            last = source
+        }
+
+        /// Removes the first source, which may then be requested again.
+        @LoopActor fileprivate mutating func takeFirst() -> EndOfTurnSource? {
+            guard let source = first else { return nil }
+            first = source.next
+            if first == nil { last = nil }
+            source.next = nil
+            source.isRequested = false
+            return source
+        }
+
+        /// Removes a source that is being released: sources are few, and this is rare.
+        ///
+        /// - Returns: whether the list contained it.
+        @LoopActor @discardableResult fileprivate mutating func remove(_ source: EndOfTurnSource) -> Bool {
+            var before: EndOfTurnSource?
+            var current = first
+            while let other = current, other !== source { (before, current) = (other, other.next) }
+            guard current != nil else { return false }
+            if let before { before.next = source.next } else { first = source.next }
+            if last === source { last = before }
+            return true
         }
     }
 }

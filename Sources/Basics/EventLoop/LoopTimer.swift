@@ -5,7 +5,7 @@ public import Time
 /// Calls a handler once on the loop at a given time. Create it once and arm it as often as needed.
 ///
 /// The clock is `CLOCK_BOOTTIME`, as for `Instant.now`: it includes the time in which the machine sleeps, and is
-/// unaffected by wall-clock changes.
+/// unaffected by wall-clock changes. The handler is not called after the timer was released.
 @LoopActor
 public final class LoopTimer {
     private var source: OpaquePointer?
@@ -24,12 +24,8 @@ public final class LoopTimer {
     private var isEarly = false
 
     /// The timers that would wake up before they are due. They are set to later times when any timer fires: without them,
-    /// the loop would wake up once for each.
-    private static var early: [WeakTimer] = []
-
-    private struct WeakTimer {
-        weak let timer: LoopTimer?
-    }
+    /// the loop would wake up once for each. A timer leaves them before it is released.
+    private static var early: [Unmanaged<LoopTimer>] = []
 
     /// Creates a timer that is not armed.
     public init(handler: @escaping @LoopActor () -> Void) {
@@ -53,7 +49,7 @@ public final class LoopTimer {
             guard wakeUp < instant, !isEarly else { return }
             guard isInSeries else { return set(instant) }
             isEarly = true
-            return Self.early.append(WeakTimer(timer: self))
+            return Self.early.append(.passUnretained(self))
         }
         let now = EventLoop.shared.wakeUpTime
         isInSeries = movedAt.map { now - $0 < .seconds(1) } ?? false
@@ -95,13 +91,14 @@ public final class LoopTimer {
 
     private func leaveEarly() {
         isEarly = false
-        Self.early.removeAll { $0.timer == nil || $0.timer === self }
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        Self.early.removeAll { $0.toOpaque() == own }
     }
 
     private static func setEarly() {
         let timers = early
         early = []
-        for timer in timers.compactMap(\.timer) {
+        for timer in timers.map({ $0.takeUnretainedValue() }) {
             (timer.isEarly, timer.isInSeries) = (false, false)
             if let due = timer.due, due != timer.wakeUp { timer.set(due) }
         }

@@ -39,7 +39,7 @@ public final class MQTTClient {
     private lazy var pause = Pause()
     private lazy var lookup = PendingLookup()
     private var subscriptionRetries = SubscriptionRetries()
-    private(set) lazy var subscriptionTimer = LoopTimer { [weak self] in self?.repeatSubscriptions() }
+    private(set) lazy var subscriptionTimer = LoopTimer { [unowned self] in repeatSubscriptions() }
 
     /// Upper bound on unacknowledged messages, see ``MQTTError/Code/backlogFull``.
     public static let backlogLimit = MQTTConnection.backlogLimit
@@ -313,9 +313,9 @@ public final class MQTTClient {
     private func end(of connection: MQTTConnection) async -> MQTTError {
         await withCheckedContinuation { continuation in
             connection.onWritten = onWritten
-            connection.onEvent = { [weak self] event in
+            connection.onEvent = { [unowned self] event in
                 if case .closed(let error) = event { continuation.resume(returning: error) }
-                self?.handle(event)
+                handle(event)
             }
         }
     }

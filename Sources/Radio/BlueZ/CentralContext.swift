@@ -22,7 +22,7 @@ final class CentralContext {
 
     /// Events that are reported at the end of the turn.
     private var laterEvents: [CentralEvent] = []
-    private lazy var laterReport = EndOfTurnSource { [weak self] in self?.reportLaterEvents() }
+    private lazy var laterReport = EndOfTurnSource { [unowned self] in reportLaterEvents() }
 
     init(_ connection: BlueZConnection, _ timing: Timing, log: Logger) {
         self.connection = connection

@@ -38,8 +38,8 @@ struct NewConnection: Sendable {
 @LoopActor
 final class PendingOpening {
     private var waiting: CheckedContinuation<Result<NewConnection, DBusError>, Never>?
-    private lazy var timer = LoopTimer { [weak self] in
-        self?.end(.failure(.unavailable("the bus has not accepted the connection in time")))
+    private lazy var timer = LoopTimer { [unowned self] in
+        end(.failure(.unavailable("the bus has not accepted the connection in time")))
     }
 
     /// Connects to a bus.

@@ -75,7 +75,7 @@ public final class RadioCentral: Central {
     /// When ``timer`` is to fire.
     private var due: Instant?
     private lazy var timer = LoopTimer { [unowned self] in advance() }
-    private lazy var later = EndOfTurnSource { [weak self] in self?.advance() }
+    private lazy var later = EndOfTurnSource { [unowned self] in advance() }
 
     private struct Forgetting {
         var pending: Set<Int>

@@ -41,9 +41,9 @@ final class ProxyDeviceLink: PeripheralLink {
     private var notified: Set<UInt32> = []
     private var enabled: Set<String> = []
     private var timers: [LoopTimer] = []
-    private lazy var stepTimer = LoopTimer { [weak self] in self?.look() }
-    private lazy var limitTimer = LoopTimer { [weak self] in self?.end(error: 0x85) }
-    private lazy var pairingTimer = LoopTimer { [weak self] in self?.pairingEnded() }
+    private lazy var stepTimer = LoopTimer { [unowned self] in look() }
+    private lazy var limitTimer = LoopTimer { [unowned self] in end(error: 0x85) }
+    private lazy var pairingTimer = LoopTimer { [unowned self] in pairingEnded() }
 
     init(_ number: UInt64, _ peripheral: (any SimulatedPeripheral)?, of server: ProxyServer) {
         self.number = number

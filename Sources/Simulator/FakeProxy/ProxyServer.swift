@@ -28,7 +28,7 @@ public final class ProxyServer {
     public internal(set) var bonds: Set<String> = []
     /// The addresses of devices that have lost their half of the bond.
     public var lostBonds: Set<String> = []
-    private lazy var advertisingTimer = LoopTimer { [weak self] in self?.advertise() }
+    private lazy var advertisingTimer = LoopTimer { [unowned self] in advertise() }
 
     /// Prepares the proxy. It does not listen before ``start(port:)``.
     public init(_ peripherals: [any SimulatedPeripheral], options: ProxyOptions = ProxyOptions(), log: Logger) {

@@ -35,9 +35,7 @@ final class TagDriver {
     private(set) var isLooking = false
 
     private let central: any Central
-    private let onEvent: @LoopActor (TagEvent, Instant) -> Void
-    /// Called when the session starts or stops waiting for a link, and when it stops.
-    private let onChange: @LoopActor (TagDriver) -> Void
+    private unowned let owner: TagManager
     private var reported = (isLooking: false, isStopped: true)
     /// That of ``facts``, whose accesses are checked at run time. Read after every event.
     private var isStopped = true
@@ -49,15 +47,15 @@ final class TagDriver {
         drive { session, now in session.deadlineReached(at: now) }
     }
 
-    init(
-        _ row: TagRow, session: TagSession, central: any Central,
-        onEvent: @escaping @LoopActor (TagEvent, Instant) -> Void, onChange: @escaping @LoopActor (TagDriver) -> Void
-    ) {
+    private lazy var linkEnd = EndOfTurnSource { [unowned self] in
+        drive { session, now in session.linkDown(nil, at: now) }
+    }
+
+    init(_ row: TagRow, session: TagSession, of owner: TagManager) {
         self.row = row
         self.session = session
-        self.central = central
-        self.onEvent = onEvent
-        self.onChange = onChange
+        self.owner = owner
+        central = owner.central
         address = row.identity.address
     }
 
@@ -93,32 +91,34 @@ final class TagDriver {
 
     /// Not inlined: the compiler would copy it for each kind of event.
     @inline(never)
-    private func perform(_ actions: [TagSession.Action], at now: Instant) {
+    private func perform(_ actions: consuming [TagSession.Action], at now: Instant) {
         guard !isPerforming else { return pending += actions }
+        // Kept: whoever gets an event may release the manager.
+        let owner = owner
         isPerforming = true
-        for action in actions { perform(action, at: now) }
-        while !pending.isEmpty {
-            let next = pending
-            pending = []
-            for action in next { perform(action, at: now) }
-        }
+        repeat {
+            // The last one moves out of its list; each other way of reading copies it.
+            actions.reverse()
+            while let action = actions.popLast() { perform(action, of: owner, at: now) }
+            swap(&actions, &pending)
+        } while !actions.isEmpty
         isPerforming = false
         timer.arm(at: deadline)
-        reportChange()
+        reportChange(to: owner)
     }
 
-    private func reportChange() {
+    private func reportChange(to owner: TagManager) {
         guard isLooking != reported.isLooking || isStopped != reported.isStopped else { return }
         reported = (isLooking, isStopped)
-        onChange(self)
+        owner.changed(self)
     }
 
-    private func perform(_ action: TagSession.Action, at now: Instant) {
+    private func perform(_ action: TagSession.Action, of owner: TagManager, at now: Instant) {
         switch action {
         case .emit(let event):
             facts.update(with: event)
             if case .connection = event { isStopped = facts.isStopped }
-            onEvent(event, now)
+            owner.emit(event, of: row, at: now)
         case .connect:
             if let address { central.perform(.connect(address)) }
         case .disconnect: disconnect()
@@ -143,6 +143,6 @@ final class TagDriver {
     /// turn.
     private func disconnect() {
         if let address { return central.perform(.disconnect(address)) }
-        EventLoop.shared.atEndOfTurn { [weak self] in self?.drive { session, now in session.linkDown(nil, at: now) } }
+        linkEnd.request()
     }
 }

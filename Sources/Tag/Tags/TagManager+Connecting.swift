@@ -96,13 +96,7 @@ extension TagManager {
             remove(other)
         }
         let session = TagSession(sharing: timing, catalogue: catalogue, seed: random.next())
-        let driver = TagDriver(row, session: session, central: central) { [weak self] event, time in
-            guard let self else { return }
-            eventTime = time
-            emit(event, of: row)
-        } onChange: { [weak self] driver in
-            self?.changed(driver)
-        }
+        let driver = TagDriver(row, session: session, of: self)
         driver.isPairing = row.pairing != nil
         row.driver = driver
         if let address = row.identity.address { bind(driver, to: address) }

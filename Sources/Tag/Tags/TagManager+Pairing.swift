@@ -32,9 +32,9 @@ extension TagManager {
         _ tag: TagHandle, within limit: Duration, radio: String? = nil, isCheck: Bool = false
     ) {
         guard let row = rows[tag], row.pairing == nil else { return }
-        let timer = LoopTimer { [weak self, weak row] in
-            guard let row, let attempt = row.pairing?.attempt else { return }
-            self?.endPairing(row, attempt.overdue)
+        let timer = LoopTimer { [unowned self, unowned row] in
+            guard let attempt = row.pairing?.attempt else { return }
+            endPairing(row, attempt.overdue)
         }
         timer.arm(after: limit)
         let driver = row.driver
@@ -136,7 +136,7 @@ extension TagManager {
     /// disconnected, and the request can be repeated. Requests during the operation share its result.
     public func forget(_ tag: TagHandle) {
         guard let row = rows[tag] else {
-            return EventLoop.shared.atEndOfTurn { [weak self] in self?.onEvent?(.forgotten(tag, nil)) }
+            return EventLoop.shared.atEndOfTurn { [self] in onEvent?(.forgotten(tag, nil)) }
         }
         endPairing(row, TagConnectionError(.bluetoothConnectionError, "the tag was forgotten during the pairing"))
         let address = row.driver?.address ?? known[row.identity]
@@ -144,7 +144,7 @@ extension TagManager {
         disconnect(row)
         guard let address else {
             // After the end of the session. For a tag that was never found, it comes at the end of this turn, too.
-            return EventLoop.shared.atEndOfTurn { [weak self] in self?.finishForgetting(row, nil) }
+            return EventLoop.shared.atEndOfTurn { [self] in finishForgetting(row, nil) }
         }
         let isRequested = forgetting[address] != nil
         if forgetting[address]?.contains(where: { $0 === row }) != true { forgetting[address, default: []].append(row) }

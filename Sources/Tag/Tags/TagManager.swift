@@ -73,6 +73,17 @@ public final class TagManager {
     /// Requests to forget a device that are in progress, with the tags to report the result for.
     var forgetting: [BluetoothAddress: [TagRow]] = [:]
     var scan = RequestedScan()
+    private var receiver: Receiver?
+
+    /// The way of the central's events: the central may live longer. A weak reference would make each use of the manager slower.
+    @LoopActor
+    private final class Receiver {
+        unowned(unsafe) var manager: TagManager?
+
+        init(_ manager: TagManager) {
+            self.manager = manager
+        }
+    }
 
     /// Creates a manager and starts to watch for tags.
     ///
@@ -92,8 +103,20 @@ public final class TagManager {
         self.timing = TagSession.SharedTiming(timing)
         self.catalogue = catalogue
         self.log = log
-        central.onEvent = { [weak self] in self?.handle($0) }
+        receiver = Receiver(self)
+        central.onEvent = { [receiver] in receiver?.manager?.handle($0) }
         central.perform(.watch(JacquardGATT.service))
+    }
+
+    /// Passes an event of a tag's session to its pairing and to the owner.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - row: the tag.
+    ///   - time: when the value was read that led to it.
+    func emit(_ event: TagEvent, of row: TagRow, at time: Instant) {
+        eventTime = time
+        emit(event, of: row)
     }
 
     /// Passes an event of a tag to its pairing and to the owner.
@@ -107,6 +130,7 @@ public final class TagManager {
 
     /// Rows and drivers refer to each other.
     isolated deinit {
+        receiver?.manager = nil
         for row in rowsByIdentity.values { row.driver = nil }
     }
 

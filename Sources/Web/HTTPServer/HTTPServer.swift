@@ -36,8 +36,7 @@ public final class HTTPServer {
     private var acceptor: ConnectionAcceptor?
     private lazy var timer = LoopTimer { [unowned self] in run() }
     private lazy var deadlines = LoopTimer { [unowned self] in endOverdue() }
-    /// The loop keeps it until the end of the turn, and may release the server before that.
-    private lazy var again = EndOfTurnSource { [weak self] in self?.run() }
+    private lazy var again = EndOfTurnSource { [unowned self] in run() }
     private var exchanges: [ObjectIdentifier: Exchange] = [:]
     /// Called when a connection has ended, after which its memory is unused.
     public var onConnectionEnd: (@LoopActor () -> Void)?

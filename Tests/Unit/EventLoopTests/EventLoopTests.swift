@@ -84,6 +84,7 @@ struct EndOfTurnSourceTests {
             #expect(calls == 1)
             source.request()
             try await until("the end of a later turn") { calls == 2 }
+            withExtendedLifetime(source) {}
         }
     }
 
@@ -98,6 +99,39 @@ struct EndOfTurnSourceTests {
             }
             source?.request()
             try await until("three turns") { calls == 3 }
+        }
+    }
+
+    @Test("is not called after it was released, wherever it stands among the requested ones", arguments: 0..<4)
+    func released(position: Int) async throws {
+        try await onLoop {
+            var log: [Int] = []
+            var sources: [EndOfTurnSource?] = (0..<4).map { number in EndOfTurnSource { log.append(number) } }
+            for source in sources { source?.request() }
+            sources[position] = nil
+            // Behind the last one, which may have been released.
+            EventLoop.shared.atEndOfTurn { log.append(4) }
+            try await until("the end of the turn") { log.last == 4 }
+            #expect(log == (0...4).filter { $0 != position })
+        }
+    }
+
+    @Test("may be released by another one's call in the same turn", arguments: 1..<4)
+    func releasedByOther(position: Int) async throws {
+        try await onLoop {
+            var log: [Int] = []
+            var sources: [EndOfTurnSource?] = []
+            sources = (0..<4).map { number in
+                EndOfTurnSource {
+                    log.append(number)
+                    if number == 0 { sources[position] = nil }
+                }
+            }
+            for source in sources { source?.request() }
+            EventLoop.shared.atEndOfTurn { log.append(4) }
+            try await until("the end of the turn") { log.last == 4 }
+            #expect(log == (0...4).filter { $0 != position })
+            sources = []
         }
     }
 }

@@ -46,8 +46,8 @@ public enum ServiceLookup {
 @LoopActor
 final class PendingLookup {
     private var waiting: CheckedContinuation<Result<[MQTTAddress], MQTTError>, Never>?
-    private lazy var limit = LoopTimer { [weak self] in
-        self?.end(.failure(MQTTError(.nameNotResolved, "no answer from the resolver in time")))
+    private lazy var limit = LoopTimer { [unowned self] in
+        end(.failure(MQTTError(.nameNotResolved, "no answer from the resolver in time")))
     }
 
     /// Looks the nodes of a configuration up on the helper thread.

@@ -44,7 +44,7 @@ final class MQTTConnection {
     private(set) var watch: (any BrokerSocket)?
     var outstanding = Outstanding()
     var subscriptions: SubscriptionQueue
-    private(set) lazy var subscriptionLimit = LoopTimer { [weak self] in self?.subscriptionAnswered() }
+    private(set) lazy var subscriptionLimit = LoopTimer { [unowned self] in subscriptionAnswered() }
     /// Whether the connection has ended before the broker had answered a SUBSCRIBE, which may be the cause.
     private(set) var hasEndedSubscribing = false
     var keepAlive: KeepAlive?
@@ -70,9 +70,9 @@ final class MQTTConnection {
     private var deadline = Instant.now
     private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
     private var held: [Event] = []
-    private(set) lazy var plannedFlush = EndOfTurnSource { [weak self] in self?.flush() }
-    private(set) lazy var limit = LoopTimer { [weak self] in self?.limitReached() }
-    private(set) lazy var keepAliveTimer = LoopTimer { [weak self] in self?.checkKeepAlive() }
+    private(set) lazy var plannedFlush = EndOfTurnSource { [unowned self] in flush() }
+    private(set) lazy var limit = LoopTimer { [unowned self] in limitReached() }
+    private(set) lazy var keepAliveTimer = LoopTimer { [unowned self] in checkKeepAlive() }
 
     /// The addresses that the lookup has found, in the order in which they are tried; empty before its end.
     private(set) var addresses: [String] = []
@@ -149,7 +149,7 @@ final class MQTTConnection {
             throw error.code == .connectionLost ? .unopened(opening.number) : error
         }
         do throws(SystemError) {
-            watch = try instance.watch { [weak self] in self?.ready($0) }
+            watch = try instance.watch { [unowned self] in ready($0) }
         } catch {
             throw MQTTError(.libraryFailure, error.description)
         }

@@ -4,7 +4,7 @@ internal import EventLoop
 @LoopActor
 final class Pause {
     private var waiting: CheckedContinuation<Void, Never>?
-    private lazy var timer = LoopTimer { [weak self] in self?.end() }
+    private lazy var timer = LoopTimer { [unowned self] in end() }
 
     func wait(_ time: Duration) async {
         await withCheckedContinuation { continuation in

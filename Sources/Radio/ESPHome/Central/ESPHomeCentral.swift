@@ -80,9 +80,9 @@ public final class ESPHomeCentral: Central {
     private var isStopped = false
     /// Events that are reported at the end of the turn.
     private var laterEvents: [CentralEvent] = []
-    private lazy var laterReport = EndOfTurnSource { [weak self] in self?.reportLaterEvents() }
-    private lazy var timer = LoopTimer { [weak self] in self?.timeReached() }
-    private lazy var retryTimer = LoopTimer { [weak self] in self?.connect() }
+    private lazy var laterReport = EndOfTurnSource { [unowned self] in reportLaterEvents() }
+    private lazy var timer = LoopTimer { [unowned self] in timeReached() }
+    private lazy var retryTimer = LoopTimer { [unowned self] in connect() }
     /// Called when no link is left.
     private var onLastLink: (() -> Void)?
 

@@ -9,8 +9,8 @@ public final class ProxyExamination {
     private var socket: ProxySocket?
     private var result: Result<ProxyInfo, ProxyError>?
     private var waiting: CheckedContinuation<Void, Never>?
-    private lazy var limitTimer = LoopTimer { [weak self] in self?.end(.failure(.silent)) }
-    private lazy var timer = LoopTimer { [weak self] in self?.timeReached() }
+    private lazy var limitTimer = LoopTimer { [unowned self] in end(.failure(.silent)) }
+    private lazy var timer = LoopTimer { [unowned self] in timeReached() }
 
     private init(_ configuration: ESPHomeCentral.Configuration) {
         self.configuration = configuration

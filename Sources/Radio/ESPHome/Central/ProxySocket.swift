@@ -26,7 +26,7 @@ final class ProxySocket {
     private var isOver = false
     private var unsent: [UInt8] = []
     private var candidates: ArraySlice<SocketAddress> = []
-    private lazy var timer = LoopTimer { [weak self] in self?.timeReached() }
+    private lazy var timer = LoopTimer { [unowned self] in timeReached() }
 
     /// - Parameters:
     ///   - host: a name or an address.

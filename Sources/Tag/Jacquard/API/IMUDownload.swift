@@ -35,7 +35,7 @@ final class IMUDownload {
     private var received: [UInt8]
     private var percent = -1
     private var observer: Int?
-    private lazy var silence = LoopTimer { [weak self] in self?.fail(.timeout) }
+    private lazy var silence = LoopTimer { [unowned self] in fail(.timeout) }
 
     init(
         _ session: IMUSessionInfo, after received: [UInt8], of tag: ConnectedTag,
