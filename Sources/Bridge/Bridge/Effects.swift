@@ -48,8 +48,12 @@ public struct Effects: Sendable {
     /// The most actions whose memory is kept. The facts of all tags at once take 1.4 kB for each tag.
     private static let mostKept = 64
 
-    /// Removes the actions, and keeps their memory if they were few.
-    public mutating func removeAll() {
-        actions.removeAll(keepingCapacity: actions.count <= Self.mostKept)
+    /// Passes each action on, in order, and keeps the memory for the next ones if they were few.
+    public mutating func takeEach(_ body: (BridgeAction) -> Void) {
+        let areMany = actions.count > Self.mostKept
+        // The last one moves out of its list; each other way of reading copies it.
+        actions.reverse()
+        while let action = actions.popLast() { body(action) }
+        if areMany { actions = [] }
     }
 }

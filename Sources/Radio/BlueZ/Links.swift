@@ -55,7 +55,8 @@ final class Links {
 
     /// Returns a linked device; nil without a link.
     func linked(_ address: BluetoothAddress) -> Peripheral? {
-        peripherals[address].flatMap { $0.isLinked ? $0 : nil }
+        guard let peripheral = peripherals[address], peripheral.isLinked else { return nil }
+        return peripheral
     }
 
     /// Returns the device and the path of a characteristic; nil without a link, or if it is not discovered.

@@ -87,7 +87,7 @@ struct TrafficRecorderTests {
         var (count, last) = (0, Effects())
         recorder.begin(.tag003R, nil, for: .seconds(1), at: Scene.beginning, &last)
         while recorder.recording != nil {
-            last.removeAll()
+            last = Effects()
             recorder.record(.written, of: .tag003R, at: Scene.beginning, &last)
             count += 1
         }

@@ -25,8 +25,7 @@ struct Queue<Element: Sendable>: Sendable {
     @discardableResult
     mutating func removeFirst() -> Element? {
         guard !isEmpty else { return nil }
-        let element = elements[head]
-        elements[head] = nil
+        let element = elements[head].take()
         head += 1
         compact()
         return element

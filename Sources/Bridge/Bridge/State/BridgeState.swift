@@ -113,8 +113,8 @@ public struct BridgeState: ~Copyable {
         return (filters + leftovers.former.filtersElsewhere).map { ($0, .atLeastOnce) }
     }
 
-    /// The topic of the bridge's document.
-    public var infoTopic: String { topics.info }
+    /// Returns whether a topic is that of the bridge's document.
+    public func isOwnInfo(_ topic: String) -> Bool { topics.isInfo(topic) }
 
     /// The will message, which the broker publishes when the connection is lost.
     public var will: Publication { .fact(topics.state, word: "offline") }
@@ -304,9 +304,9 @@ extension BridgeState {
         deadline = nextDeadline()
     }
 
-    private func nextDeadline() -> Instant? {
+    private mutating func nextDeadline() -> Instant? {
         var earliest = pendingCommands.deadline
-        earliest.lower(to: tags.deadline)
+        earliest.lower(to: tags.nextDeadline())
         earliest.lower(to: reactions.deadline)
         earliest.lower(to: tags.work.deadline)
         earliest.lower(to: fleet.deadline)

@@ -11,6 +11,8 @@ struct TagTable: RandomAccessCollection, Sendable {
     private var positionsByNumber: [Int32?] = []
     private var positions: [TagID: Int] = [:]
     private var deadlines = DeadlineQueue()
+    /// The tag that was changed last, until its deadline is set: one event changes a tag several times.
+    private var unsettled: Int?
     var work = TagWork()
     /// How many tags have active features.
     private(set) var activeTags = 0
@@ -64,11 +66,21 @@ struct TagTable: RandomAccessCollection, Sendable {
 
     private mutating func changed(_ position: Int, wasActive: Bool) {
         if tags[position].features.isActive != wasActive { activeTags += wasActive ? -1 : 1 }
+        if unsettled != position { settleDeadline() }
+        unsettled = position
+    }
+
+    private mutating func settleDeadline() {
+        guard let position = unsettled else { return }
+        unsettled = nil
         deadlines.set(tags[position].nextDeadline(), of: position)
     }
 
-    /// The earliest deadline of all tags.
-    var deadline: Instant? { deadlines.next }
+    /// Returns the earliest deadline of all tags.
+    mutating func nextDeadline() -> Instant? {
+        settleDeadline()
+        return deadlines.next
+    }
 
     /// Returns the index of a tag; nil for a handle that is not used.
     func position(of handle: TagHandle) -> Int? {
@@ -99,7 +111,10 @@ struct TagTable: RandomAccessCollection, Sendable {
     }
 
     /// Returns the indices of the tags whose deadline has passed, in order.
-    func due(at now: Instant) -> [Int] { deadlines.tags(dueAt: now) }
+    mutating func due(at now: Instant) -> [Int] {
+        settleDeadline()
+        return deadlines.tags(dueAt: now)
+    }
 
     /// Returns whether a tag has a serial.
     func contains(serial: String) -> Bool { contains { $0.entry.serial == serial } }
@@ -189,6 +204,7 @@ struct TagTable: RandomAccessCollection, Sendable {
         activeTags = tags.count { $0.features.isActive }
         positions = Dictionary(tags.indices.map { (tags[$0].entry.id, $0) }) { first, _ in first }
         deadlines = DeadlineQueue(tags: tags.count)
+        unsettled = nil
         for position in tags.indices { deadlines.set(tags[position].nextDeadline(), of: position) }
     }
 }

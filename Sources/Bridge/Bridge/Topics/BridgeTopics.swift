@@ -52,6 +52,9 @@ public struct BridgeTopics: Equatable, Sendable {
     /// `G/found`, retained: the tags found by the latest requested scan.
     var found: String { topic(BridgeTopic.found) }
 
+    /// Returns whether a topic is ``info``. Asked for each message: it makes no text.
+    func isInfo(_ topic: String) -> Bool { topic.topic(below: bridge).map { $0 == BridgeTopic.info.name } ?? false }
+
     private func topic(_ row: TopicRow) -> String { "\(bridge)/\(row.name)" }
 
     /// The retained topics that are published only while Home Assistant discovery is on.

@@ -60,7 +60,7 @@ extension BridgeService {
         if outbox.intake == .closed, bridge.isCommand(message.topic), !outbox.takesCommand() { return }
         handle(.message(message))
         // The documents of this instance show whether another bridge has its name.
-        if message.topic == bridge.infoTopic { client.isIdentifierShared = bridge.isNameContested(at: .now) }
+        if bridge.isOwnInfo(message.topic) { client.isIdentifierShared = bridge.isNameContested(at: .now) }
     }
 
     /// Without a connection this does nothing; the next connection makes all subscriptions.

@@ -220,8 +220,7 @@ final class BridgeService {
             return
         }
         isActing = true
-        for action in effects.actions { perform(action, at: now) }
-        effects.removeAll()
+        effects.takeEach { perform($0, at: now) }
         swap(&effects, &unused)
         while hasWaitingActions {
             let waiting = waitingActions

@@ -19,7 +19,7 @@ extension TagCommand {
     /// - Parameter context: the tag and its gear.
     /// - Returns: the request, and the step of the command that it performs.
     /// - Throws: ``TagCommandError`` if the tag or its gear cannot execute the command, or a parameter is invalid.
-    func request(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
+    func request(in context: @autoclosure () -> RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
         let (request, step) = try uncheckedRequest(in: context)
         let longestID = RequestQueue<RequestPurpose>.maximumID
         guard isAlwaysShort || request.encoded(id: longestID).count <= Fragment.maximumPacketLength else {
@@ -40,39 +40,39 @@ extension TagCommand {
         }
     }
 
-    private func uncheckedRequest(in context: RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
+    private func uncheckedRequest(in context: () -> RequestContext) throws(TagCommandError) -> (Request, CommandStep) {
         switch self {
         // Every tag has an LED.
         case .playLEDPattern(let pattern, on: .tag): return (.playLEDOnTag(pattern), .acknowledged(gear: nil))
         case .playLEDPattern(let pattern, on: .gear):
-            let gear = try context.gear(with: .led, or: .componentDoesNotSupportPlayLEDPattern)
+            let gear = try context().gear(with: .led, or: .componentDoesNotSupportPlayLEDPattern)
             return (.playLED(pattern, onGear: gear), .acknowledged(gear: gear))
         case .playHaptic(let pattern):
-            let gear = try context.gear(with: .haptic, or: .componentDoesNotSupportPlayHaptic)
+            let gear = try context().gear(with: .haptic, or: .componentDoesNotSupportPlayHaptic)
             return (.playHaptic(pattern, component: gear), .acknowledged(gear: gear))
         case .setTouchMode(let mode):
             let capability: Capability = mode == .gesture ? .gesture : .touchDataStream
-            let gear = try context.gear(with: capability, or: .componentDoesNotSupportTouchMode)
+            let gear = try context().gear(with: capability, or: .componentDoesNotSupportTouchMode)
             return (.touchMode(mode, component: gear), .touchMode(mode, gear: gear))
         case .batteryStatus: return (.batteryStatus(), .battery)
         case .deviceInformation(of: .tag): return (.deviceInformationOfTag(), .tagInformation)
         case .deviceInformation(of: .gear):
-            guard let gear = context.gear else { throw .gearNotAttached }
+            guard let gear = context().gear else { throw .gearNotAttached }
             return (.deviceInformation(ofGear: gear), .gearInformation(gear: gear))
         case .listModules: return (.listModules(), .modules)
         case .changeModule(let action, let name): return (.listModules(), .motion(.moduleLookup(action, name: name)))
-        case .motion(let goal): return try context.first(of: goal)
+        case .motion(let goal): return try context().first(of: goal)
         // Not a request: the link writes it to another characteristic.
         case .sendRaw: throw .invalidParameter
         case .rename(let name):
-            guard context.isNewName(name) else { throw .invalidParameter }
+            guard context().isNewName(name) else { throw .invalidParameter }
             return (.rename(name), .name(name))
         case .readName: return (.configRead(), .readName)
         case .configGet(let key, let vendor, let product):
-            let (vendor, product) = context.store(vendor, product)
+            let (vendor, product) = context().store(vendor, product)
             return (.configGet(vendor: vendor, product: product, key: key), .configValue)
         case .configSet(let key, let value, let vendor, let product):
-            let (vendor, product) = context.store(vendor, product)
+            let (vendor, product) = context().store(vendor, product)
             let element = ConfigElement(key: key, value: value)
             return (.configSet(vendor: vendor, product: product, element), .acknowledged(gear: nil))
         case .disconnectTag(let seconds, let onlyOnMotion):

@@ -284,12 +284,8 @@ struct TagLink: Sendable {
         _ command: TagCommand, token: UInt64, isFirst: Bool, at now: Instant, _ actions: inout Actions
     ) {
         if case .sendRaw(let packet) = command { return enqueueRaw(packet, token, at: now, &actions) }
-        let gear = gear.component
-        let context = RequestContext(
-            vendor: tag?.vendor.id, product: tag?.product.id, tagName: tagName, gear: gear?.componentID,
-            gearCapabilities: gear?.capabilities ?? [], isMotionModuleActive: bulk.isModuleActive)
         do throws(TagCommandError) {
-            let (request, step) = try command.request(in: context)
+            let (request, step) = try command.request(in: requestContext)
             if case .touchMode(let mode, _) = step { self.gear.request(mode) }
             channel.enqueue(
                 request, for: .command(token: token, step), timeout: timing.request, isFirst: isFirst)
@@ -300,6 +296,13 @@ struct TagLink: Sendable {
             }
             actions.append(.emit(.commandEnded(token: token, .failure(error))))
         }
+    }
+
+    private var requestContext: RequestContext {
+        let gear = gear.component
+        return RequestContext(
+            vendor: tag?.vendor.id, product: tag?.product.id, tagName: tagName, gear: gear?.componentID,
+            gearCapabilities: gear?.capabilities ?? [], isMotionModuleActive: bulk.isModuleActive)
     }
 
     private mutating func enqueueRaw(
