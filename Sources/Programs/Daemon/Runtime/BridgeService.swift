@@ -153,21 +153,29 @@ final class BridgeService {
     }
 
     /// Starts the service. Does not wait for the bus: one that hangs would delay the end of the process.
+    ///
+    /// The helper thread begins with what takes a round trip, the broker and the bus, while the loop writes the first facts.
     func start() {
         manager.onEvent = { [unowned self] in radioReported($0) }
         followRadios()
         follow(client)
         store.onChange = { [unowned self] in updateHealth() }
         metrics.onChange = { [unowned self] in updateHealth() }
-        handle(.started)
         client.start()
-        measure()
-        metrics.follow(configuration.metrics)
-        EventLoop.shared.begin { await self.askVersion() }
         EventLoop.shared.begin {
             await self.central.start()
             self.memoryIsUnused(after: Self.settling)
+            await self.askVersion()
         }
+        EventLoop.shared.begin { await self.begin() }
+    }
+
+    /// Begins with the first event, before any other is delivered.
+    private func begin() async {
+        handle(.started)
+        measure()
+        metrics.follow(configuration.metrics)
+        await runs.keepStart()
     }
 
     /// Passes the version of BlueZ to the bridge.
@@ -190,12 +198,14 @@ final class BridgeService {
         async let file: Void = store.finish()
         async let history: Void = batteries.finish()
         async let events: Void? = recorder?.finish()
+        async let start: Void = runs.keepStart()
         // A broker that returns, or is back already, would keep `online` for good.
         let isKnown = reconnects >= 0
         await client.stop(reconnectingFor: isKnown ? Self.farewell : Self.farewell / 2)
         await file
         await history
         await events
+        await start
         await radio
     }
 

@@ -15,13 +15,14 @@ final class RunStore {
     private(set) var formerPlaces: [PublishedPlace] = []
     /// The `boot` values of the latest starts under the present name.
     private(set) var boots: [String] = []
+    private var isStartKept = true
 
     init(_ folder: StateFolder, log: Logger) {
         self.folder = folder
         self.log = log.with(.endpoint, folder.path)
     }
 
-    /// Stores a start.
+    /// Reads the file and adds a start, which ``keepStart()`` stores.
     ///
     /// - Returns: the former names; none if the file cannot be read.
     func begin(_ instance: String, boot: String, at place: PublishedPlace? = nil) async -> [FormerInstance] {
@@ -31,8 +32,14 @@ final class RunStore {
         runs.started(instance, boot: boot)
         boots = runs.instances.first?.boots ?? []
         if let place { runs.published(at: StoredRuns.Place(place)) }
-        await save()
+        isStartKept = false
         return runs.instances.filter { $0.name != instance }.map { FormerInstance(name: $0.name, boots: $0.boots) }
+    }
+
+    /// Stores the start if it is not stored yet. The bridge does not wait for it, as writing to a card takes up to a tenth of a second.
+    func keepStart() async {
+        guard !isStartKept else { return }
+        await save()
     }
 
     /// Stores a place before the bridge publishes there.
@@ -87,6 +94,7 @@ final class RunStore {
         let failure = await HelperThread.shared.failure(.state) { () throws(FileError) in
             try folder.save(runs)
         }
+        isStartKept = true
         if let failure { log.warning("cannot remember the name of this bridge", [(.error, failure.reason)]) }
     }
 }

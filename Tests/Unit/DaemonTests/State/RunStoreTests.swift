@@ -13,7 +13,10 @@ import Testing
 struct RunStoreTests {
     @LoopActor
     private func begin(_ instance: String, boot: String, in folder: StateFolder) async -> [FormerInstance] {
-        await RunStore(folder, log: Logger("state", to: MemorySink())).begin(instance, boot: boot)
+        let store = RunStore(folder, log: Logger("state", to: MemorySink()))
+        let former = await store.begin(instance, boot: boot)
+        await store.keepStart()
+        return former
     }
 
     @Test("are known after a restart, with the boots of each, until their topics are cleared")
@@ -29,6 +32,22 @@ struct RunStoreTests {
             store.forget("old")
             try await until("the file says so") { folder.loadRuns().instances.map(\.name) == ["new"] }
             #expect(await begin("new", boot: "e", in: folder) == [])
+        }
+    }
+
+    @Test("are stored once, and not before the bridge has begun")
+    func keepsStart() async throws {
+        let temporary = try ScratchFolder()
+        let folder = StateFolder(option: temporary.path + "/state", environment: [:])
+        try await onLoop {
+            let store = RunStore(folder, log: Logger("state", to: MemorySink()))
+            _ = await store.begin("a", boot: "1")
+            #expect(folder.loadRuns().instances.isEmpty)
+            await store.keepStart()
+            #expect(folder.loadRuns().instances.map(\.boots) == [["1"]])
+            try FileManager.default.removeItem(atPath: folder.path + "/runs.json")
+            await store.keepStart()
+            #expect(folder.loadRuns().instances.isEmpty)
         }
     }
 
