@@ -94,6 +94,56 @@ struct LightTests {
                         .solid, color: .init(red: 51, green: 0, blue: 0), durationMilliseconds: 10_000), on: .tag))
     }
 
+    /// The record of the tag that a bridge stores when it stops, and no record before.
+    private func stopped(_ scene: Scene) -> TagRecord? {
+        func stored() -> [TagRecord] {
+            scene.takeActions().compactMap { if case .remember(let record) = $0 { record } else { nil } }
+        }
+        #expect(stored().allSatisfy { $0.light == nil })
+        scene.handle(.stopping)
+        return stored().last
+    }
+
+    @Test("plays on after a restart of the bridge, until its end")
+    func playsOn() throws {
+        let scene = Scene.connected()
+        _ = published(##"{"color":"#0a141e","brightness":77,"effect":"blink","duration_ms":60000}"##, in: scene)
+        scene.wait(.seconds(20))
+        let record = try #require(stopped(scene))
+        #expect(record.light?.endUnixMilliseconds == (Scene.beginning + .seconds(60)).unixMilliseconds)
+        var later = record
+        later.light?.endUnixMilliseconds = (Scene.beginning + .seconds(40)).unixMilliseconds
+        let next = Scene(records: [later])
+        let facts = next.handle(.started)
+        #expect(facts.contains(light("ON", (10, 20, 30), brightness: 77, effect: "blink")))
+        next.connect()
+        #expect(
+            published(#"{"state":"ON","brightness":50}"#, in: next)
+                == light("ON", (10, 20, 30), brightness: 50, effect: "blink"))
+        let other = Scene(records: [later])
+        other.handle(.started)
+        other.connect()
+        #expect(other.wait(.seconds(39)).filter { $0.contains("/led ") } == [])
+        #expect(other.wait(.seconds(1)) == [light("OFF", (10, 20, 30), brightness: 77, effect: "blink")])
+        #expect(other.performed == [])
+        // The record says so only while no bridge runs.
+        let stored = other.takeActions().compactMap { if case .remember(let record) = $0 { record } else { nil } }
+        #expect(stored.last?.light == nil && !stored.isEmpty)
+    }
+
+    @Test("is off after a restart if its pattern has ended meanwhile, or if it was off", arguments: [true, false])
+    func ended(isOn: Bool) throws {
+        let scene = Scene.connected()
+        _ = published(#"{"color":"red","duration_ms":60000}"#, in: scene)
+        if !isOn { _ = published("off", in: scene) }
+        let record = stopped(scene)
+        #expect((record?.light != nil) == isOn)
+        var over = record ?? TagRecord(id: TagEntry.tag003R.id, serial: TagEntry.tag003R.serial)
+        over.light?.endUnixMilliseconds = Scene.beginning.unixMilliseconds
+        let next = Scene(records: [over])
+        #expect(next.handle(.started).contains { $0.contains("/led ") && $0.contains(#""state":"OFF""#) })
+    }
+
     @Test("keeps its state when a command fails")
     func failure() {
         let scene = Scene.connected()

@@ -132,6 +132,41 @@ struct UnconfirmedFactsTests {
         #expect(other.performed.last == .playLEDPattern(.haltAll, on: .tag))
     }
 
+    @Test("is switched off: an LED that a process that was killed has left alone")
+    func killed() {
+        let scene = Scene(earlier: EarlierRuns(linkedTags: [.tag003R]))
+        scene.handle(.started)
+        scene.wait(.seconds(3600))
+        #expect(scene.performed == [])
+        scene.connect()
+        scene.wait(.zero)
+        #expect(scene.performed == [.playLEDPattern(.haltAll, on: .tag)])
+        scene.answer()
+        scene.disconnect()
+        scene.connect()
+        scene.wait(.seconds(100))
+        #expect(scene.performed.count == 1)
+    }
+
+    @Test("is not switched off: an LED that a command has lit, or that plays on from before a restart")
+    func lit() {
+        let scene = Scene(earlier: EarlierRuns(linkedTags: [.tag003R]))
+        scene.send("tag/003R/led/set", #"{"color":"red","duration_ms":60000}"#)
+        scene.connect()
+        scene.answer()
+        scene.wait(.seconds(50))
+        #expect(scene.performed.count == 1)
+        #expect(Self.isOn(scene) == true)
+        let light = TagRecord.Light(
+            red: 255, green: 0, blue: 0, brightness: 255, effect: "solid",
+            endUnixMilliseconds: (Scene.beginning + .seconds(60)).unixMilliseconds)
+        let record = TagRecord(id: .tag003R, serial: TagEntry.tag003R.serial, light: light)
+        let other = Scene(records: [record], earlier: EarlierRuns(linkedTags: [.tag003R]))
+        other.connect()
+        other.wait(.seconds(50))
+        #expect(other.performed == [])
+    }
+
     @Test("is read: the name, also after a refusal, and the former name may be set meanwhile")
     func name() {
         let scene = Scene.connected()

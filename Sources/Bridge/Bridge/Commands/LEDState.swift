@@ -89,6 +89,28 @@ struct LEDState: Sendable {
         if isBlinking { offAt = end }
     }
 
+    /// What plays on when the bridge stops; nil if the LED is off, or blinks by a feature, which ends by itself.
+    func record(at now: Timestamp) -> TagRecord.Light? {
+        guard running != nil, let offAt, offAt > now.instant else { return nil }
+        return TagRecord.Light(
+            red: light.color.red, green: light.color.green, blue: light.color.blue, brightness: light.brightness,
+            effect: light.effect.word, endUnixMilliseconds: (now + (offAt - now.instant)).unixMilliseconds)
+    }
+
+    /// Handles a pattern that plays on from the time before the start. Of one with frames, these are not known.
+    mutating func resumes(_ record: TagRecord.Light, at now: Timestamp) {
+        let rest = min(record.endUnixMilliseconds - now.unixMilliseconds, Int64(LEDArguments.duration.upperBound))
+        guard rest > 0 else { return }
+        let color = LEDPattern.Color(red: record.red, green: record.green, blue: record.blue)
+        let known = LEDEffect.effects + LEDEffect.patterns
+        let effect = known.first { $0.word == record.effect } ?? .solid
+        let state = LightState(color: color, brightness: record.brightness, effect: effect)
+        let pattern = LEDPattern.predefined(
+            effect.kind, color: color.scaled(by: record.brightness), durationMilliseconds: UInt32(rest))
+        plays(pattern, state, at: now.instant)
+        expected = state
+    }
+
     /// Returns whether a pattern stops the one that is playing.
     func isStopped(by pattern: LEDPattern) -> Bool { pattern.playType == .toggle && running == pattern }
 

@@ -74,6 +74,9 @@ public struct BridgeState: ~Copyable {
         for record in records where !tags.contains(serial: record.serial) {
             leftovers.takenIDs.add(record.id, of: record.serial)
         }
+        for position in tags.indices where earlier.linkedTags.contains(tags[position].entry.id) {
+            tags[position].ledMayPlay(at: startedAt)
+        }
         tagListChanged()
         _ = updateHealth(at: startedAt)
         deadline = nextDeadline()

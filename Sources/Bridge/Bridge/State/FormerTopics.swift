@@ -70,15 +70,18 @@ public struct EarlierRuns: Hashable, Sendable {
     public var damage: DamagedState?
     /// The ids that other tags had in an earlier run.
     public var reassignedIDs: Set<TagID>
+    /// The tags with a link that the process before has left. It was killed, so it is not known what it lets their LEDs play.
+    public var linkedTags: Set<TagID>
 
     /// Creates a description of earlier runs; by default there were none.
     public init(
         instances: [FormerInstance] = [], boots: [String] = [], places: [PublishedPlace] = [],
-        areTagsKnown: Bool = true, damage: DamagedState? = nil, reassignedIDs: Set<TagID> = []
+        areTagsKnown: Bool = true, damage: DamagedState? = nil, reassignedIDs: Set<TagID> = [],
+        linkedTags: Set<TagID> = []
     ) {
         self.instances = instances
         (self.boots, self.places) = (boots, places)
-        self.reassignedIDs = reassignedIDs
+        (self.reassignedIDs, self.linkedTags) = (reassignedIDs, linkedTags)
         self.areTagsKnown = areTagsKnown
         self.damage = damage
     }

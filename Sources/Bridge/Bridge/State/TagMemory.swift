@@ -6,6 +6,8 @@ struct TagMemory: Sendable {
     var address: String? { didSet { isSet = true } }
     /// The features that were switched off, and whose topics may still be retained.
     var left: LeftFeatures = [] { didSet { isSet = true } }
+    /// What the LED plays on when the bridge stops; nil before that.
+    var light: TagRecord.Light? { didSet { isSet = true } }
     /// Whether a part of the record was set since it was compared with the stored one; `isHeld` is always compared.
     var isSet = true
 

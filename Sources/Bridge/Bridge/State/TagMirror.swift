@@ -46,6 +46,7 @@ struct TagMirror: Sendable {
         self.sighting = sighting ?? TagSighting(address: record?.address, name: record?.name?.text)
         memory = TagMemory(record: record, address: self.sighting.address)
         gear = TagGear(last: record?.lastGear)
+        if let light = record?.light { lights[.tag].resumes(light, at: now) }
         features = Features(
             stored: record?.features ?? [:], context.options, isAnnounced: context.hasDiscovery)
         setUpFeatures(record, context, at: now)
@@ -110,7 +111,7 @@ extension TagMirror {
             isHeld: link.intent.isHeld,
             lastGear: gear.last, battery: battery.storedLevel, history: battery.storedHistory,
             presence: presence?.stored ?? (memory.left.contains(.presence) ? memory.record?.presence : nil),
-            hasRadios: hasReceptions || memory.left.contains(.radios), features: features.stored)
+            hasRadios: hasReceptions || memory.left.contains(.radios), light: memory.light, features: features.stored)
     }
 
     /// Whether `T/radios` was published.
@@ -365,6 +366,7 @@ extension TagMirror {
         effects.publish(connectionFact(at: now))
         loadChanged(at: now, &effects)
         keepBattery()
+        memory.light = lights.tag.record(at: now)
     }
 
     /// Does what follows from a changed intent: connects or disconnects, publishes, and stores.

@@ -211,6 +211,13 @@ extension TagMirror {
         unconfirmed.lightUnknown(pattern, offAt: offAt, at: now.instant)
     }
 
+    /// Handles a start after a process that was killed: the LED may play what that has begun. It is switched off.
+    mutating func ledMayPlay(at now: Timestamp) {
+        guard !lights.tag.isOn else { return }
+        let longest = Duration.milliseconds(LEDArguments.duration.upperBound)
+        unconfirmed.lightUnknown(nil, offAt: now.instant + longest, at: now.instant)
+    }
+
     /// Returns what is to be set or read again now, because a lost response has left it unknown.
     ///
     /// - Parameters:

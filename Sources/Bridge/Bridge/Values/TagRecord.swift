@@ -51,6 +51,27 @@ public struct TagRecord: Equatable, Sendable {
         }
     }
 
+    /// What the LED plays on when the bridge stops.
+    public struct Light: Hashable, Sendable {
+        /// The parts of the colour before scaling, 0 to 255.
+        public var red, green, blue: UInt8
+        /// 1 to 255.
+        public var brightness: UInt8
+        /// The name of the effect or pattern that the sender used.
+        public var effect: String
+        /// When it ends, in milliseconds since 1970-01-01T00:00:00Z.
+        public var endUnixMilliseconds: Int64
+
+        /// Creates the state of an LED.
+        public init(
+            red: UInt8, green: UInt8, blue: UInt8, brightness: UInt8, effect: String, endUnixMilliseconds: Int64
+        ) {
+            (self.red, self.green, self.blue) = (red, green, blue)
+            (self.brightness, self.effect) = (brightness, effect)
+            self.endUnixMilliseconds = endUnixMilliseconds
+        }
+    }
+
     /// The tag's name in topics.
     public var id: TagID
     /// The serial printed on it.
@@ -71,6 +92,8 @@ public struct TagRecord: Equatable, Sendable {
     public var presence: Presence?
     /// Whether `T/radios` was published.
     public var hasRadios = false
+    /// What the tag's LED plays; nil if it is off, and while the bridge runs.
+    public var light: Light?
     /// What features keep, by their keys; see ``FeatureTable/storedKeys``.
     public var features: [String: JSONValue] = [:]
 
@@ -86,6 +109,7 @@ public struct TagRecord: Equatable, Sendable {
         history: BatteryHistory = BatteryHistory(),
         presence: Presence? = nil,
         hasRadios: Bool = false,
+        light: Light? = nil,
         features: [String: JSONValue] = [:]
     ) {
         self.id = id
@@ -98,6 +122,7 @@ public struct TagRecord: Equatable, Sendable {
         self.history = history
         self.presence = presence
         self.hasRadios = hasRadios
+        self.light = light
         self.features = features
     }
 }

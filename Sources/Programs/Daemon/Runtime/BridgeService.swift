@@ -107,7 +107,8 @@ final class BridgeService {
             configuration: configuration.bridgeConfiguration, records: records,
             earlier: EarlierRuns(
                 instances: former, boots: runs.boots, places: runs.formerPlaces, areTagsKnown: store.isComplete,
-                damage: store.damage, reassignedIDs: configuration.reassignedIDs(in: store.tags)),
+                damage: store.damage, reassignedIDs: configuration.reassignedIDs(in: store.tags),
+                linkedTags: Set(store.tags.values.filter { $0.link != nil }.map(\.id))),
             boot: boot, startedAt: .now)
         self.machine = machine
         central = machine.makeCentral(configuration, runs.proxyBonds, log.labelled("bluez"))

@@ -62,6 +62,23 @@ struct StoredTag: Encodable, Hashable, Sendable {
         }
     }
 
+    /// What the LED plays on while the bridge is stopped.
+    struct Light: Encodable, Hashable, Sendable {
+        var red, green, blue: UInt8
+        var brightness: UInt8
+        var effect: String
+        /// Milliseconds since 1970-01-01T00:00:00Z.
+        var end: Int64
+
+        enum CodingKeys: String, CodingKey {
+            case brightness, effect
+            case red = "r"
+            case green = "g"
+            case blue = "b"
+            case end = "end_ms"
+        }
+    }
+
     /// The pairing serial.
     var serial: String
     /// The tag's name in topics.
@@ -87,6 +104,8 @@ struct StoredTag: Encodable, Hashable, Sendable {
     var link: String?
     /// true while gear is attached; otherwise nil. On the link of a killed process, a tag may not report it to the next one.
     var attached: Bool?
+    /// nil if the LED is off, and while the bridge runs.
+    var light: Light?
     /// What features keep, by their keys.
     var features: [String: JSONValue] = [:]
 
@@ -106,7 +125,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, radios, link, attached
+        case serial, id, address, name, held, paired, battery, presence, radios, link, attached, light
         case lastGear = "last_gear"
     }
 
@@ -124,6 +143,7 @@ struct StoredTag: Encodable, Hashable, Sendable {
         try fields.encodeIfPresent(radios, forKey: .radios)
         try fields.encodeIfPresent(link, forKey: .link)
         try fields.encodeIfPresent(attached, forKey: .attached)
+        try fields.encodeIfPresent(light, forKey: .light)
         // Members of the same object.
         try features.encode(to: encoder)
     }
@@ -199,6 +219,7 @@ extension StoredTag {
             presence: document["presence"].flatMap { Presence($0) },
             radios: document["radios"]?.flag,
             link: document["link"]?.string, attached: document["attached"]?.flag,
+            light: document["light"].flatMap { Light($0) },
             features: Dictionary(FeatureTable.storedKeys.compactMap { key in document[key].map { (key, $0) } }) { $1 })
     }
 }
@@ -209,6 +230,17 @@ extension StoredTag.Battery {
             let charging = document["charging"]?.flag, let time = document["time_ms"]?.integer
         else { return nil }
         self.init(level: UInt8(level), charging: charging, time: time)
+    }
+}
+
+extension StoredTag.Light {
+    fileprivate init?(_ document: JSONValue) {
+        func byte(_ key: String) -> UInt8? { document[key]?.integer.flatMap { UInt8(exactly: $0) } }
+        guard let red = byte("r"), let green = byte("g"), let blue = byte("b"),
+            let brightness = byte("brightness"), brightness > 0, let effect = document["effect"]?.string,
+            let end = document["end_ms"]?.integer
+        else { return nil }
+        self.init(red: red, green: green, blue: blue, brightness: brightness, effect: effect, end: end)
     }
 }
 
@@ -243,7 +275,12 @@ extension StoredTag {
                 Battery(level: $0.level, charging: $0.isCharging, time: $0.unixMilliseconds)
             },
             presence: record.presence.map { Presence(state: $0.state, since: $0.unixMilliseconds) },
-            radios: record.hasRadios ? true : nil, features: record.features)
+            radios: record.hasRadios ? true : nil,
+            light: record.light.map {
+                Light(
+                    red: $0.red, green: $0.green, blue: $0.blue, brightness: $0.brightness, effect: $0.effect,
+                    end: $0.endUnixMilliseconds)
+            }, features: record.features)
     }
 
     /// The record for the bridge.
@@ -262,6 +299,11 @@ extension StoredTag {
             },
             presence: presence.map { TagRecord.Presence(state: $0.state, unixMilliseconds: $0.since) },
             hasRadios: radios ?? false,
+            light: light.map {
+                TagRecord.Light(
+                    red: $0.red, green: $0.green, blue: $0.blue, brightness: $0.brightness, effect: $0.effect,
+                    endUnixMilliseconds: $0.end)
+            },
             features: features)
     }
 }

@@ -38,6 +38,7 @@ struct StateFolderTests {
         record.lastGear = .init(vendorID: "74-a8-ce-54", productID: "8a-66-50-f4", name: "Jacket")
         record.battery = .init(level: 42, isCharging: true, unixMilliseconds: 7)
         record.presence = .init(state: "here", unixMilliseconds: 8)
+        record.light = .init(red: 1, green: 2, blue: 3, brightness: 4, effect: "breathe", endUnixMilliseconds: 9)
         (record.isHeld, record.hasRadios) = (true, true)
         record.features = Dictionary(uniqueKeysWithValues: FeatureTable.storedKeys.map { ($0, true) })
         #expect(StoredTag(record, isPaired: true).record == record)
