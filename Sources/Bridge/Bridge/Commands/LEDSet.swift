@@ -80,7 +80,7 @@ struct LEDArguments: Sendable {
     let intent: Intent
 
     /// 1 ms to 24 hours.
-    static let duration: ClosedRange<UInt32> = 1...86_400_000
+    static let duration: ClosedRange<UInt32> = 1...LEDState.longestMilliseconds
     /// Fifty frames of 18 bytes fit into a packet of 1,024 bytes together with the rest of the request.
     static let frames = 1...50
 

@@ -75,6 +75,8 @@ struct LEDState: Sendable {
         offAt = now + .milliseconds(pattern.durationMilliseconds)
     }
 
+    /// The longest pattern: 24 hours.
+    static let longestMilliseconds: UInt32 = 86_400_000
     /// How long a feature lets the tag blink with one command.
     static let longestBlinking = Duration.seconds(10)
 
@@ -99,7 +101,7 @@ struct LEDState: Sendable {
 
     /// Handles a pattern that plays on from the time before the start. Of one with frames, these are not known.
     mutating func resumes(_ record: TagRecord.Light, at now: Timestamp) {
-        let rest = min(record.endUnixMilliseconds - now.unixMilliseconds, Int64(LEDArguments.duration.upperBound))
+        let rest = min(record.endUnixMilliseconds - now.unixMilliseconds, Int64(Self.longestMilliseconds))
         guard rest > 0 else { return }
         let color = LEDPattern.Color(red: record.red, green: record.green, blue: record.blue)
         let known = LEDEffect.effects + LEDEffect.patterns

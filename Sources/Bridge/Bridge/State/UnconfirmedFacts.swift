@@ -214,7 +214,7 @@ extension TagMirror {
     /// Handles a start after a process that was killed: the LED may play what that has begun. It is switched off.
     mutating func ledMayPlay(at now: Timestamp) {
         guard !lights.tag.isOn else { return }
-        let longest = Duration.milliseconds(LEDArguments.duration.upperBound)
+        let longest = Duration.milliseconds(LEDState.longestMilliseconds)
         unconfirmed.lightUnknown(nil, offAt: now.instant + longest, at: now.instant)
     }
 
