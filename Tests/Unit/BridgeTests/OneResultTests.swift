@@ -413,6 +413,22 @@ struct OneResultTests {
         #expect(pair.finals == ["cellar a expired"])
     }
 
+    @Test(
+        "if one bridge has published that it cannot connect the tag, and then no longer has the tag",
+        arguments: [true, false])
+    func removedAfterFailure(isRemoved: Bool) {
+        let pair = BridgePair()
+        pair.send("led/set", #"{"state":"ON","ttl_ms":60000,"id":"a"}"#)
+        let error = TagConnectionError(.peerRemovedPairingInfo, "the bond is lost")
+        pair.report(.connection(TagConnection(state: .disconnected, attempt: 1, error: error)), pair.attic)
+        #expect(pair.finals == ["attic a tag_offline"])
+        if isRemoved { pair.handle(.tagRemoved(.tag003R), pair.attic) }
+        pair.connectTag(pair.cellar)
+        #expect(pair.cellar.tokens == [])
+        pair.wait(.seconds(150))
+        #expect(pair.finals.count == 1)
+    }
+
     @Test("if the tag is removed here while the command is left to a dead bridge", arguments: [0, 1])
     func removedHere(index: Int) {
         let pair = BridgePair()
