@@ -379,6 +379,13 @@ struct DoctorRequestTests {
             document.verdicts(but: "ok")
                 == ["broker: warning", "bridge: warning", "duplicate_serials: warning", "link: failed"])
         #expect(document["bridge"]?.found.contains("No space left on device") == true)
+        #expect(document["bridge"]?.remedies.first?.hasPrefix("make room on the disk") == true)
+        let other = UnwritableFile(.state, "/s", reason: "version 2 of another release", isOfOtherRelease: true)
+        scene.handle(
+            .measured(
+                HealthMeasurement(
+                    residentKilobytes: 1, queued: 0, dropped: 0, brokerReconnects: 2, unwritable: [other])))
+        #expect(try Self.findings(scene)["bridge"]?.remedies.first?.hasPrefix("install the release") == true)
         scene.handle(.brokerConnected)
         document = try Self.findings(scene)
         #expect(document["broker"]?.found.hasSuffix("2 reconnects since the start") == true)

@@ -15,10 +15,21 @@ public struct UnwritableFile: Hashable, Sendable {
     /// Why it cannot be written, such as `No space left on device`.
     public let reason: String
 
+    /// Whether it is a file of another release, which is not overwritten.
+    public let isOfOtherRelease: Bool
+
+    /// What the user can do.
+    var remedy: String {
+        isOfOtherRelease
+            ? "install the release that wrote the file, or move it away: this one then knows the tags of its configuration"
+            : "make room on the disk, and let the bridge's user write these files"
+    }
+
     /// Creates the description of a failure.
-    public init(_ purpose: Purpose, _ path: String, reason: String) {
+    public init(_ purpose: Purpose, _ path: String, reason: String, isOfOtherRelease: Bool = false) {
         self.purpose = purpose
         self.path = path
         self.reason = reason
+        self.isOfOtherRelease = isOfOtherRelease
     }
 }

@@ -118,11 +118,11 @@ extension BridgeFindings {
     private var bridgeFinding: Finding {
         let troubles = problems([.stateNotSaved, .metricsNotWritten, .stateDamaged, .idTaken])
         guard troubles.isEmpty else {
-            let isUnwritable = !problems([.stateNotSaved, .metricsNotWritten]).isEmpty
+            let remedies = Set(health.unwritable.map(\.remedy)).sorted()
             let hasTakenID = !problems([.idTaken]).isEmpty
             return Finding(
                 .bridge, .warning, ([introduction] + troubles).joined(separator: "; "),
-                remedies: (isUnwritable ? ["make room on the disk, and let the bridge's user write these files"] : [])
+                remedies: remedies
                     + (hasTakenID ? ["give each tag an id of its own in the configuration"] : []))
         }
         return Finding(.bridge, .ok, introduction)

@@ -22,6 +22,8 @@ struct HealthMonitor: Sendable {
     var current: [Problem] { Array(problems.keys) }
     /// The number of connections to the broker after the first one.
     var brokerReconnects: Int { measurement?.brokerReconnects ?? 0 }
+    /// The files that cannot be written.
+    var unwritable: [UnwritableFile] { measurement?.unwritable ?? [] }
 
     /// How long lost and refused messages count as a problem.
     static let memory = Duration.seconds(600)
@@ -83,7 +85,7 @@ struct HealthMonitor: Sendable {
         if isStalled {
             problems.append(Problem(.brokerStalled, "Messages are queued, and the broker acknowledges none"))
         }
-        problems += (measurement?.unwritable ?? []).map { Problem($0) }
+        problems += unwritable.map { Problem($0) }
         if let damage { problems += Problem.problems(of: damage, isKnown: isKnown) }
         return problems + losses.problems(at: now.instant)
     }

@@ -16,6 +16,8 @@ final class RunStore {
     /// The `boot` values of the latest starts under the present name.
     private(set) var boots: [String] = []
     private var isStartKept = true
+    /// A file of another release is not overwritten.
+    private var mayWrite = true
 
     init(_ folder: StateFolder, log: Logger) {
         self.folder = folder
@@ -27,7 +29,12 @@ final class RunStore {
     /// - Returns: the former names; none if the file cannot be read.
     func begin(_ instance: String, boot: String, at place: PublishedPlace? = nil) async -> [FormerInstance] {
         let folder = folder
-        runs = await HelperThread.shared.run(.state) { folder.loadRuns() }
+        let obstacle: String?
+        (runs, obstacle) = await HelperThread.shared.run(.state) { (folder.loadRuns(), folder.obstacleOfRuns()) }
+        if let obstacle {
+            mayWrite = false
+            log.error("cannot read the names of former runs, and will not write them", [(.error, obstacle)])
+        }
         formerPlaces = runs.places.map(\.published)
         runs.started(instance, boot: boot)
         boots = runs.instances.first?.boots ?? []
@@ -90,6 +97,7 @@ final class RunStore {
     }
 
     private func save() async {
+        guard mayWrite else { return }
         let (folder, runs) = (folder, runs)
         let failure = await HelperThread.shared.failure(.state) { () throws(FileError) in
             try folder.save(runs)

@@ -30,7 +30,7 @@ struct StateFolder: Sendable {
         /// The file is damaged and was set aside under this name.
         case damaged(setAside: String, reason: String)
         /// The file cannot be read, or the damaged one cannot be set aside.
-        case unreadable(reason: String)
+        case unreadable(reason: String, isOfOtherRelease: Bool = false)
     }
 
     /// Reads the tags.
@@ -62,7 +62,7 @@ struct StateFolder: Sendable {
         }
         // First of all: the tags of another version may look like nothing that is known here.
         guard version == StoredTags.version else {
-            return .unreadable(reason: "version \(version) of another release")
+            return .unreadable(reason: Self.reason(ofVersion: version), isOfOtherRelease: true)
         }
         guard let (tags, damaged) = StoredTags.read(document) else { return setAside(file) }
         guard !damaged.isEmpty else { return .tags(tags) }
@@ -71,6 +71,8 @@ struct StateFolder: Sendable {
         case .failure(let error): .unreadable(reason: "it is damaged and cannot be copied: \(error.reason)")
         }
     }
+
+    private static func reason(ofVersion version: Int) -> String { "version \(version) of another release" }
 
     /// A damaged file is evidence: it is kept beside the new one and never overwritten.
     private func setAside(_ file: String) -> Contents {
@@ -120,6 +122,15 @@ struct StateFolder: Sendable {
         return bytes.flatMap { JSONValue(parsing: $0) }.flatMap { StoredRuns($0) } ?? StoredRuns()
     }
 
+    /// Why the file of the runs must not be overwritten: it is of another release; nil otherwise.
+    func obstacleOfRuns() -> String? {
+        let bytes = try? bytes(of: path + "/" + Self.runsFileName)
+        guard let version = bytes.flatMap({ JSONValue(parsing: $0) }).flatMap(StoredTags.version),
+            version != StoredRuns.version
+        else { return nil }
+        return Self.reason(ofVersion: version)
+    }
+
     /// Writes under which names the bridge has run, as ``save(_:)-([StoredTag])`` writes the tags.
     ///
     /// - Throws: ``FileError``; the file is then as it was.
@@ -150,7 +161,7 @@ struct StateFolder: Sendable {
         }
         let document = JSONValue(parsing: bytes)
         if let version = document?["version"]?.integer, version != StoredBatteries.version {
-            return .unreadable(reason: "version \(version) of another release")
+            return .unreadable(reason: Self.reason(ofVersion: Int(version)))
         }
         if let (batteries, damaged) = document.flatMap(StoredBatteries.read) {
             guard damaged > 0 else { return .batteries(batteries) }

@@ -74,9 +74,9 @@ final class TagStore {
         case .damaged(let kept, let reason):
             (isComplete, damage) = (false, DamagedState(keptAs: kept, records: []))
             log.error("the file of known tags is damaged and was set aside", [(.path, kept), (.error, reason)])
-        case .unreadable(let reason):
+        case .unreadable(let reason, let isOfOtherRelease):
             (mayWrite, isComplete) = (false, false)
-            failure = UnwritableFile(.state, folder.path, reason: reason)
+            failure = UnwritableFile(.state, folder.path, reason: reason, isOfOtherRelease: isOfOtherRelease)
             log.error("cannot read the file of known tags, and will not write it", [(.error, reason)])
         }
     }

@@ -125,6 +125,22 @@ struct RunStoreTests {
         #expect((10..<80).filter { !bonds.addresses(of: "n\($0)").isEmpty } == Array(16..<80))
     }
 
+    @Test("of another release are not known, and their file is not overwritten")
+    func otherRelease() async throws {
+        let temporary = try ScratchFolder()
+        let text = #"{"version":2,"instances":[{"name":"a","boots":[]}]}"#
+        let file = try temporary.write("runs.json", text)
+        try await onLoop {
+            let sink = MemorySink()
+            let store = RunStore(StateFolder(option: temporary.path, environment: [:]), log: Logger("state", to: sink))
+            #expect(await store.begin("b", boot: "1") == [])
+            await store.keepStart()
+            await store.reset("F0:00:00:00:00:01")
+            #expect((try? String(contentsOfFile: file, encoding: .utf8)) == text)
+            #expect(sink.records.contains { $0.message.hasPrefix("cannot read the names of former runs") })
+        }
+    }
+
     @Test(
         "are empty if the file is damaged or of another release",
         arguments: ["", "{", #"{"version":2,"instances":[{"name":"a","boots":[]}]}"#])

@@ -277,8 +277,8 @@ struct StateFolderTests {
     func laterVersion(text: String) throws {
         let scratch = try ScratchFolder()
         _ = try scratch.write("tags.json", text)
-        #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release"))
-        #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release"))
+        #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release", isOfOtherRelease: true))
+        #expect(folder(scratch).load() == .unreadable(reason: "version 2 of another release", isOfOtherRelease: true))
     }
 
     @Test("makes its file private, and does not follow links")
@@ -489,7 +489,9 @@ struct TagStoreTests {
             var changes = 0
             store.onChange = { changes += 1 }
             await store.load()
-            #expect(store.failure?.reason == "version 2 of another release" && !store.isComplete && changes == 1)
+            #expect(
+                store.failure?.isOfOtherRelease == true && store.failure?.reason == "version 2 of another release"
+                    && !store.isComplete && changes == 1)
         }
     }
 
