@@ -22,9 +22,10 @@ struct Sightings {
 
     private let limit: Int
     private var sightings: [BluetoothAddress: Sighting] = [:]
-    private var addresses: [PairingSerial: Set<BluetoothAddress>] = [:]
+    /// The addresses of each serial, none without a sighting.
+    private(set) var addresses: [PairingSerial: Set<BluetoothAddress>] = [:]
     /// The devices of each duplicate serial that was reported, and when.
-    private var reported: [PairingSerial: (addresses: Set<BluetoothAddress>, at: Instant)] = [:]
+    private(set) var reported: [PairingSerial: (addresses: Set<BluetoothAddress>, at: Instant)] = [:]
     /// Devices that this host has a bond with, tags or not.
     var bonded: Set<BluetoothAddress> = []
     /// When silent tags are removed next.

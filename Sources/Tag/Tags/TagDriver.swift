@@ -28,7 +28,7 @@ final class TagDriver {
         didSet { if isPaired, !oldValue, session.waitsForBond { drive { $0.bondRenewed(at: $1) } } }
     }
     /// Whether the user is pairing the tag.
-    var isPairing = false
+    var isPairing: Bool
     var retention = Retention.kept
 
     /// Whether the session waits for a link.
@@ -36,9 +36,10 @@ final class TagDriver {
 
     private let central: any Central
     private unowned let owner: TagManager
-    private var reported = (isLooking: false, isStopped: true)
+    /// What the owner was told last; nil before that.
+    private var reported: (isLooking: Bool, isStopped: Bool)?
     /// That of ``facts``, whose accesses are checked at run time. Read after every event.
-    private var isStopped = true
+    private var isStopped: Bool
     private var isPerforming = false
     private var pending: [TagSession.Action] = []
     /// The session's deadline after the last event.
@@ -57,19 +58,14 @@ final class TagDriver {
         self.owner = owner
         central = owner.central
         address = row.identity.address
+        isPairing = row.pairing != nil
+        isStopped = facts.isStopped
     }
 
     /// Sets the address at which the tag was found, and connects if the session waits for a link.
     func found(at address: BluetoothAddress) {
         self.address = address
         if isLooking { central.perform(.connect(address)) }
-    }
-
-    /// Forgets the address, unless it is fixed.
-    func forgetAddress() {
-        guard let address, row.identity.address == nil else { return }
-        if isLooking { central.perform(.disconnect(address)) }
-        self.address = nil
     }
 
     /// Passes an event to the session and performs the returned actions.
@@ -108,8 +104,9 @@ final class TagDriver {
     }
 
     private func reportChange(to owner: TagManager) {
-        guard isLooking != reported.isLooking || isStopped != reported.isStopped else { return }
-        reported = (isLooking, isStopped)
+        let current = (isLooking, isStopped)
+        if let reported, reported == current { return }
+        reported = current
         owner.changed(self)
     }
 

@@ -22,14 +22,6 @@ public struct TagIdentity: Hashable, Sendable {
         serial = nil
         self.address = address
     }
-
-    /// Whether an advertisement matches this identity.
-    ///
-    /// - Parameter tag: the advertised tag.
-    /// - Returns: true if the address is equal, or without a fixed address the serial.
-    public func matches(_ tag: AdvertisedTag) -> Bool {
-        address.map { $0 == tag.identifier } ?? (serial == tag.pairingSerialNumber)
-    }
 }
 
 /// The addresses at which tags identified by their serial have been connected.
@@ -37,7 +29,7 @@ public struct TagIdentity: Hashable, Sendable {
 /// Any device can advertise a serial. A tag therefore keeps its address after it was connected there. A bonded tag is
 /// the device with that bond; the Bluetooth stack resolves its private addresses.
 struct KnownAddresses {
-    private var addresses: [PairingSerial: [TagIdentity: BluetoothAddress]] = [:]
+    private(set) var addresses: [PairingSerial: [TagIdentity: BluetoothAddress]] = [:]
 
     /// The address of a tag; nil before its first connection, unless it is fixed.
     subscript(identity: TagIdentity) -> BluetoothAddress? {

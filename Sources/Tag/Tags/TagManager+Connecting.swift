@@ -41,7 +41,6 @@ extension TagManager {
         if let index = pendingConnections.firstIndex(where: { $0.row === row }) {
             pendingConnections.remove(at: index)
             emit(.connection(TagConnection(state: .disconnected, attempt: 1)), of: row)
-            endIfUnused(row)
         }
         row.driver?.drive { session, now in session.disconnect(at: now) }
     }
@@ -58,7 +57,7 @@ extension TagManager {
     ///   - tag: the tag; without a connection the command fails with `notConnected`.
     ///   - token: identifies the command in `commandEnded`.
     ///   - isFirst: whether it precedes the commands that wait, except earlier ones with the same right.
-    public func enqueue(_ command: TagCommand, on tag: TagHandle, token: UInt64, isFirst: Bool = false) {
+    public func enqueue(_ command: TagCommand, on tag: TagHandle, token: UInt64, isFirst: Bool) {
         guard let row = rows[tag] else {
             onEvent?(.tag(tag, .commandEnded(token: token, .failure(.notConnected))))
             return
@@ -97,7 +96,6 @@ extension TagManager {
         }
         let session = TagSession(sharing: timing, catalogue: catalogue, seed: random.next())
         let driver = TagDriver(row, session: session, of: self)
-        driver.isPairing = row.pairing != nil
         row.driver = driver
         if let address = row.identity.address { bind(driver, to: address) }
         return driver
@@ -110,7 +108,7 @@ extension TagManager {
     /// Handles a driver that has started or stopped waiting for a link, or has stopped. Removes a stopped driver,
     /// unless it holds the only record of the tag's address.
     func changed(_ driver: TagDriver) {
-        let isKept = driver.row.identity.address == nil && driver.retention != .forgotten && driver.row.isOwned
+        let isKept = driver.row.identity.address == nil && driver.retention != .forgotten && isOwned(driver.row)
         if driver.facts.isStopped, !isKept { remove(driver) }
         updateScan()
         if let address = driver.address { connectPending(at: address) }

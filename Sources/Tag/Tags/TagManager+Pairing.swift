@@ -29,7 +29,7 @@ extension TagManager {
     ///   - isCheck: whether to pair nothing, and to make a link with this radio once, to see whether its bond is accepted. It
     ///     fails after three links.
     public func pair(
-        _ tag: TagHandle, within limit: Duration, radio: String? = nil, isCheck: Bool = false
+        _ tag: TagHandle, within limit: Duration, radio: String?, isCheck: Bool
     ) {
         guard let row = rows[tag], row.pairing == nil else { return }
         let timer = LoopTimer { [unowned self, unowned row] in
@@ -38,7 +38,7 @@ extension TagManager {
         }
         timer.arm(after: limit)
         let driver = row.driver
-        let isLinked = driver?.facts.isLinked ?? false
+        let isLinked = driver?.facts.isLinked == true
         row.pairing = Pairing(
             attempt: PairingAttempt(isCheck: isCheck, isLinked: isLinked), timer: timer,
             wasConnecting: driver.map { !$0.facts.isStopped } ?? false, radio: radio)

@@ -15,8 +15,8 @@ extension TagManager {
     public func add(_ tag: TagHandle, _ identity: TagIdentity) {
         guard rows[tag] == nil else { return }
         let row = row(of: identity) { tag }
-        if rows[row.handle] === row { rows[row.handle] = nil }
-        (row.handle, row.isOwned) = (tag, true)
+        if isOwned(row) { rows[row.handle] = nil }
+        row.handle = tag
         rows[tag] = row
         if let address = identity.address { rowsByAddress[address] = row }
     }
@@ -24,7 +24,6 @@ extension TagManager {
     /// Removes a tag, which should have been disconnected. Only the address of its last connection is kept.
     public func remove(_ tag: TagHandle) {
         guard let row = rows.removeValue(forKey: tag) else { return }
-        row.isOwned = false
         if let address = row.identity.address, rowsByAddress[address] === row { rowsByAddress[address] = nil }
         if let driver = row.driver { changed(driver) } else { endIfUnused(row) }
     }
@@ -44,9 +43,12 @@ extension TagManager {
         return row
     }
 
+    /// Whether the owner of the manager has added the tag, and has not removed it.
+    func isOwned(_ row: TagRow) -> Bool { rows[row.handle] === row }
+
     /// Ends a row that has no owner and no use.
     func endIfUnused(_ row: TagRow) {
-        guard !row.isOwned, row.driver == nil, row.pairing == nil,
+        guard !isOwned(row), row.driver == nil, row.pairing == nil,
             !pendingConnections.contains(where: { $0.row === row }), rowsByIdentity[row.identity] === row
         else { return }
         rowsByIdentity[row.identity] = nil
@@ -97,7 +99,7 @@ extension TagManager {
     /// The added tags that a discovered device is: one with a fixed address, and one that is identified by its serial.
     func tags(_ tag: AdvertisedTag) -> [TagHandle] {
         [rowsByAddress[tag.identifier], rowsByIdentity[TagIdentity(serial: tag.pairingSerialNumber)]]
-            .compactMap { row in row.flatMap { $0.isOwned && isTag($0, tag) ? $0.handle : nil } }
+            .compactMap { row in row.flatMap { isOwned($0) && isTag($0, tag) ? $0.handle : nil } }
     }
 
     /// Whether a discovered device is the given tag, and not another device that advertises its serial.
@@ -105,7 +107,6 @@ extension TagManager {
     /// A tag is at the address where it was found. A tag without a driver is at the address of its last connection. A
     /// device at another address is the tag only if it has a bond and the device at the last address has none.
     private func isTag(_ row: TagRow, _ tag: AdvertisedTag) -> Bool {
-        guard row.identity.matches(tag) else { return false }
         if let address = row.driver?.address { return address == tag.identifier }
         guard let address = known[row.identity], address != tag.identifier else { return true }
         return tag.isPaired && !sightings.bonded.contains(address)

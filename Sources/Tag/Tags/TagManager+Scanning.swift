@@ -49,7 +49,7 @@ extension TagManager {
     ///
     /// - Parameter allowsDuplicates: whether each advertisement is reported, instead of one per tag.
     /// - Throws: ``ManagerScanningError/bluetoothUnavailable(_:)`` while Bluetooth is not on.
-    public func startScanning(allowsDuplicates: Bool = false) throws(ManagerScanningError) {
+    public func startScanning(allowsDuplicates: Bool) throws(ManagerScanningError) {
         guard state == .poweredOn else { throw .bluetoothUnavailable(state) }
         scan.begin(allowsDuplicates: allowsDuplicates)
         updateScan()
@@ -157,7 +157,7 @@ extension TagManager {
             log.notice(
                 "tag has another address",
                 [(.tag, tag.pairingSerialNumber.description), (.address, tag.identifier.description)])
-            driver.forgetAddress()
+            central.perform(.disconnect(address))
             drivers[address] = nil
             pairable.remove(address)
             known[identity] = nil

@@ -11,8 +11,6 @@ final class TagRow {
     var driver: TagDriver?
     /// nil unless the user is pairing the tag.
     var pairing: Pairing?
-    /// Whether the owner of the manager has added the tag, and has not removed it.
-    var isOwned = false
 
     init(_ handle: TagHandle, _ identity: TagIdentity) {
         (self.handle, self.identity) = (handle, identity)

@@ -28,7 +28,7 @@ extension TagManager {
     package func expect(_ identity: TagIdentity, at address: BluetoothAddress) { expect(handle(identity), at: address) }
 
     package func enqueue(_ command: TagCommand, on identity: TagIdentity, token: UInt64) {
-        enqueue(command, on: handle(identity), token: token)
+        enqueue(command, on: handle(identity), token: token, isFirst: false)
     }
 
     package func address(of identity: TagIdentity) -> BluetoothAddress? { address(of: handle(identity)) }

@@ -136,21 +136,38 @@ struct BondTests {
             #expect(stage.said().contains("> pair 01"))
             stage.central.report(.forgotten(address, nil))
             #expect(stage.said() == [], "the pairing has begun")
+            stage.central.report(.paired(address))
+            stage.central.report(.forgotten(address, nil))
+            #expect(!stage.said().contains("> pair 01"), "the pairing has begun")
             stage.manager.forget(.desk)
         }
     }
 
-    @Test("that another one has removed does not begin a pairing again")
-    func removedByOthers() async throws {
+    @Test("that another one has removed does not begin a pairing again", arguments: [false, true])
+    func removedByOthers(isConnected: Bool) async throws {
         try await onLoop {
             let stage = Stage()
+            if isConnected { _ = stage.connect(.desk) }
             stage.manager.pair(.desk, within: .seconds(60))
-            let address = stage.hear(1)
-            stage.central.report(.connected(address))
+            let address = isConnected ? .number(1) : stage.hear(1)
+            if !isConnected { stage.central.report(.connected(address)) }
             #expect(stage.said().contains("> pair 01"))
             stage.central.report(.forgotten(address, nil))
             #expect(stage.said() == [])
             stage.manager.forget(.desk)
+        }
+    }
+
+    @Test("and a new one are among the addresses with a bond as soon as they are reported")
+    func addresses() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            #expect(!stage.manager.bondedAddresses.contains(address))
+            stage.central.report(.paired(address))
+            #expect(stage.manager.bondedAddresses == [address])
+            stage.hear(1, isPaired: false)
+            #expect(stage.manager.bondedAddresses.isEmpty)
         }
     }
 

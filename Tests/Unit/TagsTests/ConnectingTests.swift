@@ -1,8 +1,10 @@
 import Bluetooth
+import EventLoop
 import JacquardProtocol
 import TagStage
 import TestSupport
 import Testing
+import Time
 
 @testable import Tags
 
@@ -211,6 +213,29 @@ struct ConnectingTests {
         #expect(error == TagConnectionError(name, "refused", stackName: "org.bluez.Error.Failed"))
     }
 
+    @Test(
+        "keeps how the stack says that the link has ended",
+        arguments: [
+            (BluetoothError.DisconnectReason.remote, LinkEnd.remote), (.timeout, .timeout), (.local, .local),
+        ])
+    func linkEnds(stack: BluetoothError.DisconnectReason, end: LinkEnd) {
+        #expect(TagConnectionError(BluetoothError(.connectionFailed, text: "lost", end: stack)).linkEnd == end)
+    }
+
+    @Test("passes on the adapters and a fault of Bluetooth, and the time at which a value was read")
+    func passedOn() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.central.report(.faultChanged(.noAdapter))
+            stage.central.report(.adaptersChanged([]))
+            #expect(stage.said() == ["fault \(AdapterFault.noAdapter.text)", "adapters 0"])
+            let address = stage.connect(.desk)
+            let before = Instant.now
+            stage.gesture(address)
+            #expect(stage.manager.eventTime >= before)
+        }
+    }
+
     @Test("writes raw data to the characteristic of raw data")
     func raw() async throws {
         try await onLoop {
@@ -265,6 +290,33 @@ struct ConnectingTests {
             }
             #expect(uuid == JacquardGATT.uuid(.command))
             #expect(type == (isConfirmed ? .withResponse : .withoutResponse))
+        }
+    }
+
+    @Test(
+        "writes without response once the tag is known, if the characteristic allows that",
+        arguments: [
+            (.write, .withResponse), ([.write, .writeWithoutResponse], .withoutResponse),
+        ] as [(CharacteristicProperties, WriteType)])
+    func laterWriteType(properties: CharacteristicProperties, expected: WriteType) async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            stage.central.report(.connected(address))
+            stage.central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
+            for characteristic in TagCharacteristic.notifying {
+                stage.central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))
+            }
+            stage.start(address)
+            let record = stage.central.onRequest
+            var types: [WriteType] = []
+            stage.central.onRequest = { request in
+                record?(request)
+                if case .write(_, to: _, of: _, let type) = request { types.append(type) }
+            }
+            stage.manager.enqueue(.rename("Chair"), on: .desk, token: 1)
+            #expect(types.first == expected)
         }
     }
 

@@ -145,6 +145,35 @@ struct FindingTests {
         }
     }
 
+    @Test("stays at the address of the last run where the tag advertises, also during a pairing")
+    func expectedAddress() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.expect(.desk, at: .number(1))
+            stage.manager.pair(.desk, within: .seconds(3600))
+            _ = stage.said()
+            stage.hear(1)
+            stage.hear(2)
+            #expect(stage.said() == ["heard 003R at 01", "heard 003R at 02", "duplicate 003R at 01 02"])
+        }
+    }
+
+    @Test("reports a duplicate again after the tag is paired, because the report before is solved")
+    func reportedAgainAfterPairing() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            stage.hear(2)
+            #expect(stage.said().contains("duplicate 003R at 01 02"))
+            stage.hear(2)
+            #expect(!stage.said().contains("duplicate 003R at 01 02"))
+            stage.manager.pair(.desk, within: .seconds(3600))
+            stage.central.report(.paired(address))
+            stage.hear(2)
+            #expect(stage.said().contains("duplicate 003R at 01 02"))
+        }
+    }
+
     @Test("reports a duplicate again after the tag is removed, because the report before is solved")
     func reportedAgain() async throws {
         try await onLoop {
@@ -380,6 +409,20 @@ struct FindingTests {
             #expect(stage.said() == ["> disconnect 01", "@01 disconnected"])
             stage.unlink(address)
             #expect(stage.said() == ["003R disconnected"])
+        }
+    }
+
+    @Test("holds one request for an address of each tag, however often it was made")
+    func addressIsWantedOnce() async throws {
+        try await onLoop {
+            let stage = Stage()
+            let address = stage.connect(.desk)
+            let successor = TagIdentity(address: address)
+            stage.manager.disconnect(.desk)
+            for _ in 1...2 { stage.manager.connect(successor) }
+            stage.manager.disconnect(successor)
+            stage.unlink(address)
+            #expect(stage.said() == ["> disconnect 01", "@01 disconnected", "003R disconnected"])
         }
     }
 

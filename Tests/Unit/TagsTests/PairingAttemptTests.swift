@@ -70,6 +70,10 @@ struct PairingAttemptTests {
         #expect(
             steps(PairingAttempt(), [Self.link, other, Self.link, Self.end(), .pauseEnded, Self.end()])
                 == ["found", "at once", "found", "at once", "-", "-"])
+        var attempt = PairingAttempt(isCheck: false, isLinked: false)
+        let error = TagConnectionError(.bluetoothConnectionError, "", stackName: BluetoothError.otherRadioName)
+        _ = attempt.changed(TagConnection(state: .preparingToConnect, attempt: 1, error: error), at: .number(1))
+        #expect(attempt.overdue.code == .bluetoothDeviceNotFound, "the change of the radio is no failure")
     }
 
     @Test("a check fails with three links that end, or with a refused bond; attempts without a link don't count")

@@ -44,6 +44,26 @@ struct PairingTests {
         }
     }
 
+    @Test("names its radio to a central with several, tries another one at once, and pauses after further failures")
+    func radio() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.choosesRadio = true
+            stage.manager.pair(.desk, within: .seconds(3600), radio: "hall")
+            let address = stage.hear(1)
+            #expect(stage.said().contains("> begin pairing 01 hall"))
+            stage.central.report(.connected(address))
+            let other = BluetoothError(.connectionFailed, name: BluetoothError.otherRadioName, text: "another radio")
+            stage.central.report(.disconnected(address, other))
+            #expect(stage.manager.tags[.desk]?.isLooking == true, "without a pause")
+            for _ in 1...3 {
+                stage.central.report(.connected(address))
+                stage.lose(address)
+            }
+            #expect(stage.manager.tags[.desk]?.isLooking == false, "after a pause")
+        }
+    }
+
     @Test("uses the address of a tag that is linked, because an earlier process was killed, and does not advertise")
     func linkedBefore() async throws {
         try await onLoop {
@@ -85,6 +105,21 @@ struct PairingTests {
                 #expect(number == 3 || stage.manager.tags[.desk]?.isLooking == true, "without a pause")
             }
             #expect(stage.manager.pairings.isEmpty)
+        }
+    }
+
+    @Test("a check does not take the end of an attempt that had a link before for its own link")
+    func checkWhileConnecting() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.choosesRadio = true
+            stage.manager.connect(.desk)
+            let address = stage.hear(1)
+            stage.link(address)
+            stage.manager.pair(.desk, within: .seconds(60), radio: "hall", isCheck: true)
+            stage.start(address)
+            #expect(stage.said().last == "003R connected")
+            #expect(stage.manager.pairings.count == 1)
         }
     }
 

@@ -50,12 +50,12 @@ struct RowTests {
             }
             stage.manager.connect(first)
             stage.manager.disconnect(first)
-            stage.manager.pair(first, within: .seconds(60))
+            stage.manager.pair(first, within: .seconds(60), radio: nil, isCheck: false)
             stage.manager.observeRawData(.packet, of: first)
             stage.manager.expect(first, at: .number(1))
             stage.manager.reportAgain(first)
             stage.manager.remove(first)
-            stage.manager.enqueue(.batteryStatus, on: first, token: 7)
+            stage.manager.enqueue(.batteryStatus, on: first, token: 7, isFirst: false)
             stage.manager.forget(first)
             try await until("both answers") { ended.count == 2 }
             #expect(ended == ["1 7 notConnected", "1 forgotten"])
@@ -96,6 +96,50 @@ struct RowTests {
         }
     }
 
+    @Test("leave nothing behind if they are removed while they wait for an address, with the refusal that follows")
+    func removedWhileWaiting() async throws {
+        try await onLoop {
+            let (stage, address) = connected()
+            let successor = TagIdentity(address: address)
+            stage.manager.disconnect(first)
+            stage.manager.connect(successor)
+            stage.manager.remove(stage.manager.handle(successor))
+            #expect(stage.manager.rowsByIdentity[successor] != nil)
+            stage.manager.connect(first)
+            stage.unlink(address)
+            #expect(stage.said().last?.hasSuffix(" disconnected: unconnectableTag") == true)
+            #expect(stage.manager.rowsByIdentity[successor] == nil)
+        }
+    }
+
+    @Test("leave nothing behind if they are removed while their old bond is, with the end of the pairing")
+    func removedWhileBondIsRemoved() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.add(first, .desk)
+            stage.manager.connect(first)
+            let address = stage.hear(1, isPaired: true)
+            stage.lose(address, .authenticationFailed)
+            #expect(stage.said().contains("003R disconnected: peerRemovedPairingInfo"))
+            stage.manager.pair(first, within: .milliseconds(10), radio: nil, isCheck: false)
+            #expect(stage.said().contains("> forget 01"))
+            stage.manager.remove(first)
+            #expect(stage.manager.rowsByIdentity.count == 1)
+            _ = try await stage.said(upTo: "paired 003R: bluetoothDeviceNotFound")
+            #expect(stage.manager.rowsByIdentity.isEmpty)
+        }
+    }
+
+    @Test("are known by their address, which has the name that they were given")
+    func address() async throws {
+        try await onLoop {
+            let (stage, address) = connected()
+            #expect(stage.manager.isKnown(address) && !stage.manager.isKnown(.number(9)))
+            stage.manager.renamed(address, to: "Chair")
+            #expect(stage.manager.advertisement(of: first)?.displayName == "Chair")
+        }
+    }
+
     @Test("are recognized in advertisements by their address or serial")
     func advertised() async throws {
         try await onLoop {
@@ -110,6 +154,21 @@ struct RowTests {
             stage.manager.remove(first)
             stage.hear(1)
             #expect(known == [[first], [second, first], [], []])
+        }
+    }
+
+    @Test("are not recognized at another address than the one at which they were found")
+    func advertisedElsewhere() async throws {
+        try await onLoop {
+            let stage = Stage()
+            stage.manager.add(first, .desk)
+            stage.manager.connect(first)
+            stage.hear(1)
+            var known: [[TagHandle]] = []
+            stage.onEvent = { if case .advertised(_, isNew: _, of: let tags) = $0 { known.append(tags) } }
+            stage.hear(2)
+            stage.hear(1)
+            #expect(known == [[], [first]])
         }
     }
 

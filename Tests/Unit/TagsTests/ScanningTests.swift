@@ -12,7 +12,7 @@ struct ScanningTests {
         try await onLoop {
             let stage = Stage()
             #expect(!stage.manager.isScanWanted)
-            try stage.manager.startScanning()
+            try stage.manager.startScanning(allowsDuplicates: false)
             #expect(stage.said() == ["> scan on"])
             #expect(stage.manager.isScanWanted)
             stage.central.report(.scanning(true))
@@ -36,12 +36,23 @@ struct ScanningTests {
         }
     }
 
+    @Test("is not reported as ended when Bluetooth can be used for the first time")
+    func firstState() async throws {
+        try await onLoop {
+            let stage = Stage(state: .unknown)
+            stage.central.report(.stateChanged(.poweredOn))
+            #expect(stage.said() == ["central poweredOn"])
+        }
+    }
+
     @Test("is refused with the state while Bluetooth is not on", arguments: CentralState.allCases)
     func refused(state: CentralState) async throws {
         try await onLoop {
             let stage = Stage(state: state)
-            guard state != .poweredOn else { return try stage.manager.startScanning() }
-            #expect(throws: ManagerScanningError.bluetoothUnavailable(state)) { try stage.manager.startScanning() }
+            guard state != .poweredOn else { return try stage.manager.startScanning(allowsDuplicates: false) }
+            #expect(throws: ManagerScanningError.bluetoothUnavailable(state)) {
+                try stage.manager.startScanning(allowsDuplicates: false)
+            }
             #expect(stage.said() == [])
         }
     }
@@ -82,7 +93,7 @@ struct ScanningTests {
             stage.manager.connect(.desk)
             #expect(stage.said() == ["003R preparing", "> scan on"])
             stage.central.report(.scanning(true))
-            try stage.manager.startScanning()
+            try stage.manager.startScanning(allowsDuplicates: false)
             #expect(stage.said() == ["scanning"])
             stage.manager.stopScanning()
             #expect(stage.said() == ["not scanning"])
@@ -112,7 +123,7 @@ struct ScanningTests {
     func powerCycle() async throws {
         try await onLoop {
             let stage = Stage()
-            try stage.manager.startScanning()
+            try stage.manager.startScanning(allowsDuplicates: false)
             stage.central.report(.scanning(true))
             stage.central.report(.stateChanged(.poweredOff))
             #expect(stage.said() == ["> scan on", "scanning", "central poweredOff", "> scan off", "not scanning"])
@@ -143,7 +154,7 @@ struct ScanningTests {
             let stage = Stage()
             var asked: [BluetoothUUID?] = []
             stage.central.onRequest = { if case .scan(let service) = $0 { asked.append(service) } }
-            try stage.manager.startScanning()
+            try stage.manager.startScanning(allowsDuplicates: false)
             stage.manager.stopScanning()
             #expect(asked == [JacquardGATT.service, nil])
         }

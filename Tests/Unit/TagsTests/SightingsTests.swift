@@ -112,6 +112,22 @@ struct SightingsTests {
         #expect(sightings.isKnown(.number(1)))
         sightings.forget(.number(1))
         #expect(!sightings.isKnown(.number(1)))
+        sightings.note(.number(1), isBonded: true)
+        sightings.note(.number(1), isBonded: false)
+        #expect(!sightings.isKnown(.number(1)))
+    }
+
+    @Test("of tags that were forgotten leave nothing behind, and are reported again")
+    func forgotten() throws {
+        var sightings = Sightings()
+        let times = [(1, 0), (2, 1), (1, 2)]
+        #expect(try times.map { try hear($0, after: $1, in: &sightings) } == [nil, nil, ["01", "02"]])
+        for number in 1...2 {
+            sightings.forget(.number(number))
+            #expect(!sightings.isKnown(.number(number)))
+        }
+        #expect(sightings.addresses.isEmpty && sightings.reported.isEmpty)
+        #expect(try times.map { try hear($0, after: $1 + 10, in: &sightings) } == [nil, nil, ["01", "02"]])
     }
 
     @Test("hold a thousand tags; one more replaces the one that was silent for longest")
@@ -160,6 +176,15 @@ struct KnownAddressesTests {
         #expect(moves(bonded: false, other: false, silence: 31))
         #expect(moves(bonded: false, other: false, silence: nil))
         #expect(!moves(bonded: false, other: false, known: true, silence: nil))
+    }
+
+    @Test("has no entry once its only tag has no known address")
+    func removed() {
+        var known = KnownAddresses()
+        known[.desk] = .number(1)
+        #expect(known.all(of: .desk) == [.number(1)])
+        known[.desk] = nil
+        #expect(known.addresses.isEmpty)
     }
 
     @Test("moves a tag that its user pairs after 5 s of silence, wherever it was connected", arguments: [false, true])

@@ -195,7 +195,7 @@ extension JacquardManager {
     func perform(_ command: TagCommand, on tag: ConnectedTag) async throws(TagCommandError) -> TagCommandResponse {
         guard followers[tag.handle]?.tag === tag else { throw .notConnected }
         let response = await withCheckedContinuation { continuation in
-            tags.enqueue(command, on: tag.handle, token: responses.add(continuation))
+            tags.enqueue(command, on: tag.handle, token: responses.add(continuation), isFirst: false)
         }
         return try response.get()
     }
