@@ -52,7 +52,7 @@ public final class MQTTClient {
     public init(configuration: MQTTConfiguration, log: Logger) {
         self.configuration = configuration
         unboundLog = log
-        self.log = log.with(.endpoint, configuration.description)
+        self.log = log
         planner = SessionPlanner(configuration)
         subscribesCarefully = configuration.subscribesCarefully
         nameNode()

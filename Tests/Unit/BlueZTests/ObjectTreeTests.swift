@@ -142,6 +142,7 @@ struct ObjectTreeTests {
         #expect(!adapter.isPowered && !adapter.isDiscovering)
         let device = try #require(tree.devices[Self.device])
         #expect(!device.isConnected && !device.isPaired && !device.isResolved && !device.isInRange)
-        #expect(try #require(tree.characteristics[characteristic]).isNotifying == false)
+        let object = try #require(tree.characteristics[characteristic])
+        #expect(!object.isNotifying && !object.isNotifyAcquired && !object.isReadable && object.properties == [])
     }
 }

@@ -56,6 +56,7 @@ struct FailoverTests {
             #expect(pauses == [.zero, .zero, .seconds(60)])
             let nodes = client.log.records.filter { $0.message.hasPrefix("no connection") }.map(\.line)
             #expect(nodes.count == 3)
+            #expect(nodes.first?.contains(" endpoint=127.0.0.1:") == true, "\(nodes)")
             for (line, broker) in zip(nodes[1...], brokers) {
                 #expect(line.contains("endpoint=127.0.0.1:\(broker.port)"), "\(line)")
             }

@@ -61,6 +61,7 @@ struct MQTTErrorTests {
     func number(errno: Int32) {
         #expect(MQTTError(library: 14, errno: errno).text == MQTTError.text(of: errno))
         #expect(MQTTError(library: 7, errno: errno).text == MQTTError(library: 7).text)
+        #expect(MQTTError(library: 14, errno: 0).text == MQTTError(library: 14).text)
     }
 
     @Test("keeps a number without a name readable")

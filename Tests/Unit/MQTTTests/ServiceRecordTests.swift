@@ -101,6 +101,20 @@ struct ServiceRecordTests {
         }
     }
 
+    @Test("an answer that is malformed or has no record is an error, any other one has the nodes in order")
+    func nodes() {
+        func nodes(_ answer: [UInt8]) -> String {
+            switch ServiceLookup.nodes(in: answer, of: "_mqtt._tcp.example.org", .listed) {
+            case .success(let nodes): nodes.map(\.description).joined(separator: " ")
+            case .failure(let error): error.text
+            }
+        }
+        let records = [Self.srv(1, 0, 1883, Self.encoded("b")), Self.srv(0, 0, 8883, Self.encoded("a"))]
+        #expect(nodes([]) == "SRV _mqtt._tcp.example.org: a malformed answer")
+        #expect(nodes(Self.answer([])) == "SRV _mqtt._tcp.example.org: the answer names no node")
+        #expect(nodes(Self.answer(records)) == "a:8883 b:1883")
+    }
+
     private static let records = [(1, 10, "c"), (0, 10, "b"), (0, 90, "a"), (0, 0, "z")].map {
         ServiceRecord(priority: UInt16($0), weight: UInt16($1), address: MQTTAddress(host: $2, port: 1883))
     }

@@ -30,9 +30,14 @@ public enum ServiceLookup {
         var buffer = [UInt8](repeating: 0, count: limit)
         let length = res_nquery(&state, name, CInt(1), CInt(33), &buffer, CInt(buffer.count))
         guard length >= 0 else { return failure(name, String(cString: hstrerror(state.res_h_errno))) }
-        guard let records = ServiceRecord.records(in: Array(buffer.prefix(Int(length)))) else {
-            return failure(name, "a malformed answer")
-        }
+        return nodes(in: Array(buffer.prefix(Int(length))), of: name, order)
+    }
+
+    /// Returns the nodes in the message of a name server.
+    static func nodes(
+        in answer: [UInt8], of name: String, _ order: MQTTConfiguration.Order
+    ) -> Result<[MQTTAddress], MQTTError> {
+        guard let records = ServiceRecord.records(in: answer) else { return failure(name, "a malformed answer") }
         guard !records.isEmpty else { return failure(name, "the answer names no node") }
         return .success(ServiceRecord.ordered(records, order))
     }

@@ -97,7 +97,7 @@ extension MQTTConnection {
         keepAlive?.read(at: .now)
         settle(instance.read())
         // Acknowledgements, and messages published by the handlers.
-        if phase != .closed, instance.wantsToWrite, !isWithholding { planFlush() }
+        if instance.wantsToWrite, !isWithholding { planFlush() }
     }
 
     /// Whether everything that the library has queued may wait. Above the receive maximum, it queues published

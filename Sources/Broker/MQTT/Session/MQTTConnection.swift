@@ -65,7 +65,7 @@ final class MQTTConnection {
     /// is always read, can be missing then. They leave with the next message, with the probe of a silent connection,
     /// and at the latest when nothing of ours is in flight.
     var withholdsAcknowledgements = false {
-        didSet { if phase != .closed, instance.wantsToWrite { planFlush() } }
+        didSet { if instance.wantsToWrite { planFlush() } }
     }
     private var deadline = Instant.now
     private var answer: CheckedContinuation<Result<MQTTSession, MQTTError>, Never>?
@@ -115,7 +115,7 @@ final class MQTTConnection {
     /// - Returns: the session.
     /// - Throws: the cause of the failure. The object cannot be used afterwards.
     func open(
-        through choice: AddressChoice, before others: Int = 0, until deadline: Instant
+        through choice: AddressChoice, before others: Int, until deadline: Instant
     ) async throws(MQTTError) -> MQTTSession {
         self.deadline = deadline
         let result = await withCheckedContinuation { continuation in
