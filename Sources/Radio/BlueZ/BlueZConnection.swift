@@ -195,7 +195,8 @@ final class BlueZConnection {
                     sender: BlueZNames.service, interface: BlueZNames.device, member: "Disconnected",
                     pathNamespace: BlueZNames.tree)
             ) { [unowned self] in linkEnded($0) },
-            bus.watchName(BlueZNames.service) { [unowned self] in ownerChanged($0) },
+            // Weak: the first answer may come after the end of this connection.
+            bus.watchName(BlueZNames.service) { [weak self] in self?.ownerChanged($0) },
         ]
     }
 

@@ -66,7 +66,7 @@ final class Peripheral {
     /// Repeats a write that BlueZ could not accept; nil if there is none.
     var writeTimer: LoopTimer?
     /// Limits the wait for the end of the link; nil before its descriptors were closed.
-    private var linkEndTimer: LoopTimer?
+    private(set) var linkEndTimer: LoopTimer?
 
     /// - Parameters:
     ///   - address: the device's address.

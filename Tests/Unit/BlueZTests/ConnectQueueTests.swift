@@ -20,6 +20,14 @@ struct CentralTimingTests {
         #expect([timing.firstPause, timing.longestPause, timing.silence] == [1, 60, 180].map { .seconds($0) })
         #expect(
             [timing.queue.unheard, timing.queue.repetition, timing.queue.memory] == [15, 60, 30].map { .seconds($0) })
+        #expect(timing.descriptorPause == .milliseconds(50))
+        #expect([FormerLinks.grace, FormerLinks.patience] == [2, 3].map { .seconds($0) })
+    }
+
+    @Test("and its limits that other tests take from the code have the documented values")
+    func numbers() {
+        #expect([BondWatch.enough, SearchFilter.enough, ForeignLinks.most] == [3, 2, 2])
+        #expect(Subscriptions.mostReplacements == 9)
     }
 }
 

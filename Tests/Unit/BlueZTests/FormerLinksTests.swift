@@ -181,6 +181,13 @@ struct FormerLinksTests {
             await bench.central.stop()
             #expect(bench.central.remainingLinks == [])
         }
+        try await onLoop {
+            let bench = try await CentralBench(isStarted: false)
+            bench.central.formerLinks = [CentralBench.address(1)]
+            await bench.central.start()
+            await bench.central.stop()
+            #expect(bench.central.remainingLinks == [CentralBench.address(1)], "there was no adapter")
+        }
     }
 }
 

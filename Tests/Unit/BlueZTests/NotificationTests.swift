@@ -6,6 +6,7 @@ import JacquardProtocol
 import Logging
 import TestSupport
 import Testing
+import Time
 
 @testable import BlueZ
 @testable import Simulator
@@ -171,12 +172,19 @@ struct NotificationTests {
         }
     }
 
-    @Test("that are enabled are no pending request: a later pairing does not end the link")
-    func granted() async throws {
+    @Test(
+        "that are enabled are no pending request: a later pairing does not end the link, nor a read without an answer",
+        arguments: [false, true])
+    func granted(isReadable: Bool) async throws {
         try await onLoop {
             var timing = Timing.quick
             timing.afterBond = .milliseconds(20)
-            let bench = try await CentralBench(timing: timing)
+            timing.probe = .milliseconds(50)
+            timing.bond = .seconds(3_600)
+            var options = TagOptions()
+            options.allowsReading = isReadable
+            let bench = try await CentralBench(timing: timing, tagOptions: options)
+            bench.blueZ.faults.unanswered = ["ReadValue"]
             try await bench.subscribe()
             try await bench.pair()
             // On the same loop, a later deadline is reached after an earlier one.
@@ -218,6 +226,18 @@ struct NotificationTests {
         subscriptions.acquiring = ["response", "notify"]
         subscriptions.endAcquiring("response")
         #expect(subscriptions.acquiring == ["notify"])
+        subscriptions.states = [CentralBench.notify: .beginning(requests: 1), CentralBench.service: .bySignal]
+        #expect(subscriptions.pendingCount == 1)
+    }
+
+    @Test("that were closed are replaced nine times within a minute")
+    func replacements() {
+        var subscriptions = Subscriptions()
+        let start = Instant(sinceBoot: .seconds(3_600))
+        var isReplaced = (1...10).map { _ in subscriptions.mayReplace(at: start) }
+        #expect(isReplaced == Array(repeating: true, count: 9) + [false])
+        isReplaced = [59, 60].map { subscriptions.mayReplace(at: start + .seconds($0)) }
+        #expect(isReplaced == [false, true])
     }
 
     @Test("that bluetoothd keeps for a client that no longer exists are detected")
@@ -305,6 +325,9 @@ struct NotificationTests {
                 try await until("the subscription") {
                     bench.central.links[CentralBench.address(1)]?.subscriptions.channels.count == 1
                 }
+            }
+            try await until("no end of the link is expected") {
+                bench.central.links[CentralBench.address(1)]?.linkEndTimer?.isArmed == false
             }
             try bench.notify(count: 3)
             try await until("the values") { bench.values.count >= 3 }

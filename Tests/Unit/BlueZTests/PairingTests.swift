@@ -2,6 +2,7 @@ import Bluetooth
 import DBus
 import EventLoop
 import FakeBlueZ
+import JacquardProtocol
 import Logging
 import Simulator
 import TestSupport
@@ -358,6 +359,9 @@ struct PairingTests {
             bench.central.perform(.subscribe(CentralBench.notify, of: CentralBench.address(1)))
             try await bench.wait("subscribeFailed 1 authenticationFailed")
             #expect(!bench.events.contains { $0.hasPrefix("pairFailed") })
+            bench.central.perform(.subscribe(TagCharacteristic.response.bluetooth, of: CentralBench.address(1)))
+            try await bench.wait("subscribeFailed 1 authenticationFailed", 2)
+            #expect(bench.calls.count { $0 == "Pair 1" } == 1, "once on each link")
         }
     }
 

@@ -54,6 +54,38 @@ struct MQTTClientTests {
         }
     }
 
+    @Test("the socket sends a packet without waiting for the acknowledgement of the one before")
+    func noDelay() async throws {
+        try await withClient { client, _ in
+            let instance = try #require(client.client.connection?.instance)
+            var isOn: CInt = 0
+            var length = socklen_t(MemoryLayout<CInt>.size)
+            #expect(getsockopt(instance.descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, &length) == 0)
+            #expect(isOn == 1)
+        }
+    }
+
+    @Test("at most a thousand messages wait for the answer of a broker that sets no limit; others are sent meanwhile")
+    func inFlight() async throws {
+        try await onLoop {
+            let server = try ScriptedServer { $0.first == 0x10 ? .send(Packet.accepted5) : .nothing }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.sessionExpiry = .zero
+            let client = TestClient(configuration)
+            try await client.connected()
+            for ticket in 1...1_100 as ClosedRange<UInt64> {
+                try client.client.publish(MQTTMessage(topic: "a", payload: [], qos: .atLeastOnce), ticket: ticket)
+            }
+            try client.client.publish(MQTTMessage(topic: "b", payload: [], qos: .atMostOnce), ticket: 0)
+            let last: [UInt8] = [0x30, 0x04, 0x00, 0x01, UInt8(ascii: "b"), 0x00]
+            try await until("the message without an answer") { server.received.last?.suffix(last.count) == last[...] }
+            // Each packet has a topic of three bytes, an identifier of two, and no properties.
+            let bytes = server.received.dropFirst().joined()
+            #expect(bytes.count == 1_000 * 8 + last.count)
+            await client.client.stop(within: .zero)
+        }
+    }
+
     /// The port to which a descriptor is connected; nil when it is no such socket.
     private static func peerPort(_ descriptor: CInt) -> UInt16? {
         var address = sockaddr_in()
@@ -233,6 +265,33 @@ struct MQTTClientTests {
         }
     }
 
+    @Test("repeats each refused subscription, also while the broker does not answer the repetition of another one")
+    func repeatedSubscriptions() async throws {
+        try await onLoop {
+            var subscribes: [[UInt8]] = []
+            let server = try ScriptedServer { bytes in
+                guard bytes.first == 0x82 else { return .send(Packet.accepted311) }
+                subscribes.append(bytes)
+                return subscribes.count <= 3 ? .send([0x90, 0x03, bytes[2], bytes[3], 0x80]) : .nothing
+            }
+            var configuration = MQTTConfiguration.test(server.port)
+            configuration.version = .v311
+            configuration.sessionExpiry = .zero
+            // The time that the broker has for an answer to a SUBSCRIBE.
+            configuration.connectDeadline = .seconds(1)
+            let client = TestClient(configuration)
+            try await client.connected()
+            // The second one is repeated between two repetitions of the first one.
+            client.client.subscribe(to: [(try MQTTTopicFilter("a"), .atLeastOnce)])
+            try await until("the second refusal") { subscribes.count == 2 }
+            client.client.subscribe(to: [(try MQTTTopicFilter("b"), .atLeastOnce)])
+            try await until("all of them") { subscribes.count == 5 }
+            // The filter is followed by its quality of service.
+            #expect(subscribes.map { $0[$0.count - 2] } == Array("aabba".utf8))
+            await client.client.stop(within: .zero)
+        }
+    }
+
     @Test("reports a refused subscription on each connection, and does not repeat it after the end of one")
     func endedSubscription() async throws {
         try await onLoop {
@@ -288,6 +347,7 @@ struct MQTTClientTests {
                             MQTTMessage(topic: "count", payload: digits, qos: .atLeastOnce), ticket: next)
                     } catch {
                         #expect(error.code == .backlogFull)
+                        #expect(MQTTClient.backlogLimit == 8_192)
                         #expect(next > UInt64(MQTTClient.backlogLimit))
                         return
                     }

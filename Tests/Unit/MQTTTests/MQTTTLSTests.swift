@@ -75,6 +75,21 @@ struct MQTTTLSTests {
         }
     }
 
+    @Test("reads no file of more than 4 MiB")
+    func largeFile() async throws {
+        let folder = try TemporaryFolder()
+        try await onLoop {
+            let instance = try MosquittoInstance(
+                .test(0), .init(version: .v5, isCleanStart: true, isDiscardOnly: false))
+            let path = folder.path("authority.crt")
+            try folder.write(String(repeating: " ", count: 4_194_304), to: "authority.crt")
+            try instance.set(MQTTConfiguration.TLS(caFile: path))
+            try folder.write(String(repeating: " ", count: 4_194_305), to: "authority.crt")
+            let error = #expect(throws: MQTTError.self) { try instance.set(MQTTConfiguration.TLS(caFile: path)) }
+            #expect(error?.text == "cannot read \(path): it is larger than 4194304 bytes")
+        }
+    }
+
     @Test("says that a certificate has expired")
     func expired() async throws {
         try await onLoop {

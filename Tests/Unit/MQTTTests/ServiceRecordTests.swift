@@ -191,6 +191,27 @@ struct ServiceRecordTests {
         }
     }
 
+    @Test("a client waits for the lookup as long as for a connection")
+    func deadline() async throws {
+        // The helper that hangs is everybody's.
+        try await onLoop(alone: true) {
+            let isBack = DispatchSemaphore(value: 0)
+            var configuration = MQTTConfiguration.test(0)
+            configuration.service = "_mqtt._tcp.example.org"
+            configuration.connectDeadline = .milliseconds(100)
+            configuration.lookUp = { _, _ in
+                isBack.wait()
+                isBack.signal()
+                return .success([])
+            }
+            let client = TestClient(configuration)
+            try await until("the end of the attempt") { !client.errors.isEmpty }
+            #expect(client.errors.first?.text == "no answer from the resolver in time")
+            isBack.signal()
+            await client.client.stop()
+        }
+    }
+
     @Test("a client that is stopped does not wait for the lookup")
     func stopped() async throws {
         // The helper that hangs is everybody's.

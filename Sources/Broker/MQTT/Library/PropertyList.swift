@@ -43,19 +43,19 @@ struct PropertyList: ~Copyable {
 struct ReceivedProperties {
     let head: OpaquePointer?
 
-    func number(_ identifier: mqtt5_property) -> UInt32? {
-        var value: UInt32 = 0
-        return mosquitto_property_read_int32(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
-    }
+    func number(_ identifier: mqtt5_property) -> UInt32? { read(identifier, mosquitto_property_read_int32) }
 
-    func byte(_ identifier: mqtt5_property) -> UInt8? {
-        var value: UInt8 = 0
-        return mosquitto_property_read_byte(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
-    }
+    func byte(_ identifier: mqtt5_property) -> UInt8? { read(identifier, mosquitto_property_read_byte) }
 
-    func shortNumber(_ identifier: mqtt5_property) -> UInt16? {
-        var value: UInt16 = 0
-        return mosquitto_property_read_int16(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
+    func shortNumber(_ identifier: mqtt5_property) -> UInt16? { read(identifier, mosquitto_property_read_int16) }
+
+    /// Returns what one of the library's functions finds.
+    private func read<Value: FixedWidthInteger>(
+        _ identifier: mqtt5_property,
+        _ find: (OpaquePointer?, CInt, UnsafeMutablePointer<Value>?, Bool) -> OpaquePointer?
+    ) -> Value? {
+        var value = Value.zero
+        return find(head, CInt(identifier.rawValue), &value, false) == nil ? nil : value
     }
 
     func text(_ identifier: mqtt5_property) -> String? {
