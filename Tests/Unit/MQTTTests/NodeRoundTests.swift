@@ -167,6 +167,15 @@ struct NodePlannerTests {
         #expect(planner.plan(at: start).node == 2)
     }
 
+    @Test("a session that was discarded at a node is discarded again after a lookup, which may have found other nodes")
+    func discardedBeforeLookup() {
+        var planner = planner(.v5)
+        planner.discarded()
+        #expect(!planner.plan(at: start).isDiscardOnly)
+        planner.found(nodes: 3)
+        #expect(planner.plan(at: start).isDiscardOnly)
+    }
+
     @Test("wrong credentials are tried at one node for each pause")
     func credentials() {
         var planner = planner(.v5)

@@ -90,6 +90,9 @@ struct WithholdingTests {
             let sender = try await Self.flood(client, broker, 200)
             try await until("all of them") { Self.commands(client) == 200 }
             await sender.client.stop()
+            #expect(client.client.withholdsAcknowledgements)
+            await client.client.stop()
+            #expect(!client.client.withholdsAcknowledgements, "without a connection, nothing waits")
         }
     }
 
