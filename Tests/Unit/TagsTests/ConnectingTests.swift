@@ -1,6 +1,7 @@
 import Bluetooth
 import EventLoop
 import JacquardProtocol
+import Logging
 import TagStage
 import TestSupport
 import Testing
@@ -357,5 +358,35 @@ struct ConnectingTests {
     func characteristics(characteristic: TagCharacteristic) throws {
         #expect(JacquardGATT.characteristic(JacquardGATT.uuid(characteristic)) == characteristic)
         #expect(JacquardGATT.characteristic(JacquardGATT.service) == nil)
+    }
+
+    @Test("ends with the manager, which may be released by the receiver of an event, while the central goes on")
+    func released() async throws {
+        try await onLoop {
+            let central = ScriptedCentral()
+            var requests: [String] = []
+            central.onRequest = { requests.append(Line.of($0)) }
+            var timing = TagSession.Timing()
+            (timing.connect, timing.close) = (.milliseconds(1), .milliseconds(1))
+            var manager: TagManager? = TagManager(
+                central: central, timing: timing, log: Logger("test", to: MemorySink()))
+            var isFailed = false
+            manager?.onEvent = { event in
+                guard case .tag(_, .connection(let connection)) = event, connection.error != nil else { return }
+                isFailed = true
+                // By the timer of the session, in the middle of its actions.
+                manager = nil
+            }
+            central.report(.stateChanged(.poweredOn))
+            manager?.connect(TagIdentity(serial: .desk, address: .number(1)))
+            try await until("the attempt has failed") { isFailed }
+            #expect(manager == nil)
+            #expect(requests.last == "> scan on")
+            let count = requests.count
+            central.report(.stateChanged(.poweredOff))
+            central.report(.disconnected(.number(1), nil))
+            await HelperThread.shared.run {}
+            #expect(requests.count == count)
+        }
     }
 }
