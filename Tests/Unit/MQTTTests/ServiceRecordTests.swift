@@ -51,6 +51,13 @@ struct ServiceRecordTests {
             ])
     }
 
+    @Test("reads up to the last byte: a record without data may be the last one")
+    func emptyLast() {
+        let node = Self.srv(0, 1, 1883, Self.encoded("a"))
+        let records = ServiceRecord.records(in: Self.answer([node, Self.record(16, [])]))
+        #expect(records?.map(\.address.description) == ["a:1883"])
+    }
+
     @Test("reads a pointer behind the first 255 bytes")
     func farPointer() {
         let text = Self.record(16, [UInt8](repeating: 0, count: 300))
