@@ -30,6 +30,17 @@ async def use(world: World, name: str, path: str, inputs: dict[str, Any]) -> Non
     await until(f"the automation {name} is on", is_on)
 
 
+async def wait_done(world: World, name: str) -> None:
+    """Waits until an automation has finished: one of mode `single` ignores what triggers it while it runs."""
+
+    async def is_done() -> bool:
+        return any(
+            state["attributes"].get("id") == name and state["attributes"].get("current") == 0
+            for state in (await world.home.states()).values())
+
+    await until(f"the automation {name} has finished", is_done)
+
+
 @contextlib.asynccontextmanager
 async def served(folder: pathlib.Path) -> AsyncIterator[str]:
     """A web server for a folder; gives its address."""
@@ -196,6 +207,7 @@ async def a_doorbell_may_be_an_event(world: World) -> None:
         await world.command_tags("gesture 0002 cover")
         told = (await world.tags.wait_told("led", before + rings))[-1]
         require(told["color"] == "#ffa000" and told["duration_ms"] == 5000, f"the tag was told {told}")
+        await wait_done(world, "blueprint_event")
     await world.bridge.stop()
     await world.home.wait_state(f"{OTHER_TAG}_gesture", "unavailable")
     since = len(world.bus.heard)
