@@ -43,7 +43,7 @@ final class RunStore {
         return runs.instances.filter { $0.name != instance }.map { FormerInstance(name: $0.name, boots: $0.boots) }
     }
 
-    /// Stores the start if it is not stored yet. The bridge does not wait for it, as writing to a card takes up to a tenth of a second.
+    /// Stores the start if it is not stored yet. The bridge does not wait for it: a card may take long to write.
     func keepStart() async {
         guard !isStartKept else { return }
         await save()
