@@ -198,11 +198,22 @@ extension BridgeState {
         case .invalidJSON, .unknownCommand, .payloadTooLarge: return
         default: break
         }
+        let tag = tags[position].entry.id
+        if publishesResult { return listAnswered([requester], of: tag, at: now, &effects) }
+        pendingCommands.refused.add(RefusedCommand(requester, of: tag), at: now.instant)
+    }
+
+    /// Lists a command that has failed here and that other bridges may still have.
+    mutating func listAnswered(
+        _ requesters: [Requester], of tag: TagID, at now: Timestamp, _ effects: inout Effects
+    ) {
         // Without an id, other bridges could not distinguish the command from later ones.
-        if publishesResult, requester.id == nil { return }
-        let command = RefusedCommand(requester, of: tags[position].entry.id, isAnswered: publishesResult)
-        pendingCommands.refused.add(command, at: now.instant)
-        if publishesResult { effects.publish(infoFact) }
+        let named = requesters.filter { $0.id != nil }
+        guard !named.isEmpty else { return }
+        for requester in named {
+            pendingCommands.refused.add(RefusedCommand(requester, of: tag, isAnswered: true), at: now.instant)
+        }
+        effects.publish(infoFact)
     }
 
     /// Returns whether the `id` of a request to the bridge identifies its repetitions.

@@ -139,24 +139,19 @@ extension BridgeState {
         case .success(let data): pendingCommands.succeed(command, data: data, at: now, &effects)
         case .failure(let failure):
             pendingCommands.fail(command, failure, at: now, &effects)
-            listAnswered(command, failure, at: now, &effects)
+            answeredWhileWaiting(command, failure, at: now, &effects)
         }
     }
 
-    /// Lists a command that has failed here before it was sent: other bridges with the tag still have it. At the end of its time they
-    /// drop it by themselves.
-    private mutating func listAnswered(
+    /// Handles a command that has failed here before it was sent: other bridges with the tag still have it. At the end of its time
+    /// they drop it by themselves.
+    private mutating func answeredWhileWaiting(
         _ command: PendingCommand, _ failure: CommandFailure, at now: Timestamp, _ effects: inout Effects
     ) {
         guard let tag = command.tag, !command.isSent, !command.isOnlyHere, !command.isReflex, failure.code != .expired,
             !run.isLeavingBroker, fleet.peers.lists(tag)
         else { return }
-        let named = command.requesters.filter { $0.id != nil }
-        guard !named.isEmpty else { return }
-        for requester in named {
-            pendingCommands.refused.add(RefusedCommand(requester, of: tag, isAnswered: true), at: now.instant)
-        }
-        effects.publish(infoFact)
+        listAnswered(command.requesters, of: tag, at: now, &effects)
     }
 
     /// Publishes the final results of a pending command at the end of the process. Another bridge that has the command continues it.

@@ -70,7 +70,7 @@ public struct EarlierRuns: Hashable, Sendable {
     public var damage: DamagedState?
     /// The ids that other tags had in an earlier run.
     public var reassignedIDs: Set<TagID>
-    /// The tags with a link that the process before has left. It was killed, so it is not known what it lets their LEDs play.
+    /// The tags with a link that the process before has left, as one that is killed does: what their LEDs play is not known.
     public var linkedTags: Set<TagID>
 
     /// Creates a description of earlier runs; by default there were none.

@@ -30,7 +30,7 @@ final class RunStore {
     func begin(_ instance: String, boot: String, at place: PublishedPlace? = nil) async -> [FormerInstance] {
         let folder = folder
         let obstacle: String?
-        (runs, obstacle) = await HelperThread.shared.run(.state) { (folder.loadRuns(), folder.obstacleOfRuns()) }
+        (runs, obstacle) = await HelperThread.shared.run(.state) { folder.loadRuns() }
         if let obstacle {
             mayWrite = false
             log.error("cannot read the names of former runs, and will not write them", [(.error, obstacle)])

@@ -117,18 +117,12 @@ struct StateFolder: Sendable {
     }
 
     /// Reads under which names the bridge has run; none when there is no file, or none that this release can read.
-    func loadRuns() -> StoredRuns {
-        let bytes = try? bytes(of: path + "/" + Self.runsFileName)
-        return bytes.flatMap { JSONValue(parsing: $0) }.flatMap { StoredRuns($0) } ?? StoredRuns()
-    }
-
-    /// Why the file of the runs must not be overwritten: it is of another release; nil otherwise.
-    func obstacleOfRuns() -> String? {
-        let bytes = try? bytes(of: path + "/" + Self.runsFileName)
-        guard let version = bytes.flatMap({ JSONValue(parsing: $0) }).flatMap(StoredTags.version),
-            version != StoredRuns.version
-        else { return nil }
-        return Self.reason(ofVersion: version)
+    ///
+    /// - Returns: the names, and why the file must not be overwritten: it is of another release.
+    func loadRuns() -> (runs: StoredRuns, obstacle: String?) {
+        let document = (try? bytes(of: path + "/" + Self.runsFileName)).flatMap { JSONValue(parsing: $0) }
+        let otherVersion = document.flatMap(StoredTags.version).flatMap { $0 == StoredRuns.version ? nil : $0 }
+        return (document.flatMap { StoredRuns($0) } ?? StoredRuns(), otherVersion.map(Self.reason))
     }
 
     /// Writes under which names the bridge has run, as ``save(_:)-([StoredTag])`` writes the tags.

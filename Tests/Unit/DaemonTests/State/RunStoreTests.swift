@@ -30,7 +30,7 @@ struct RunStoreTests {
             let store = RunStore(folder, log: Logger("state", to: MemorySink()))
             #expect(await store.begin("new", boot: "d") == [FormerInstance(name: "old", boots: ["b", "a"])])
             store.forget("old")
-            try await until("the file says so") { folder.loadRuns().instances.map(\.name) == ["new"] }
+            try await until("the file says so") { folder.loadRuns().runs.instances.map(\.name) == ["new"] }
             #expect(await begin("new", boot: "e", in: folder) == [])
         }
     }
@@ -42,12 +42,12 @@ struct RunStoreTests {
         try await onLoop {
             let store = RunStore(folder, log: Logger("state", to: MemorySink()))
             _ = await store.begin("a", boot: "1")
-            #expect(folder.loadRuns().instances.isEmpty)
+            #expect(folder.loadRuns().runs.instances.isEmpty)
             await store.keepStart()
-            #expect(folder.loadRuns().instances.map(\.boots) == [["1"]])
+            #expect(folder.loadRuns().runs.instances.map(\.boots) == [["1"]])
             try FileManager.default.removeItem(atPath: folder.path + "/runs.json")
             await store.keepStart()
-            #expect(folder.loadRuns().instances.isEmpty)
+            #expect(folder.loadRuns().runs.instances.isEmpty)
         }
     }
 
@@ -63,8 +63,8 @@ struct RunStoreTests {
             _ = await next.begin("a", boot: "2")
             #expect(next.switchedOff == "F0:00:00:00:00:01")
             await next.reset(nil)
-            #expect(folder.loadRuns().switchedOff == nil)
-            #expect(folder.loadRuns().instances.map(\.boots) == [["2", "1"]])
+            #expect(folder.loadRuns().runs.switchedOff == nil)
+            #expect(folder.loadRuns().runs.instances.map(\.boots) == [["2", "1"]])
         }
     }
 
@@ -79,7 +79,7 @@ struct RunStoreTests {
             store.keep(tags, of: "loft")
             store.keep(tags, of: "hall")
             store.keep([], of: "hall")
-            try await until("the file has them") { folder.loadRuns().proxyBonds?.addresses(of: "loft") == tags }
+            try await until("the file has them") { folder.loadRuns().runs.proxyBonds?.addresses(of: "loft") == tags }
             let next = RunStore(folder, log: Logger("state", to: MemorySink()))
             _ = await next.begin("a", boot: "2")
             #expect(next.proxyBonds.addresses(of: "loft") == tags)
@@ -102,9 +102,9 @@ struct RunStoreTests {
             store.keep([addresses[1]], of: "loft", controller: addresses[3])
             store.keep([], of: "hall", controller: addresses[2])
             let expected: [BluetoothAddress: Set<BluetoothAddress>] = [addresses[2]: [], addresses[3]: [addresses[1]]]
-            try await until("the file has them") { folder.loadRuns().proxyBonds?.byController == expected }
-            #expect(folder.loadRuns().proxyBonds?.addresses(of: "loft") == [addresses[1]])
-            #expect(folder.loadRuns().proxyBonds?.addresses(of: "hall") == [])
+            try await until("the file has them") { folder.loadRuns().runs.proxyBonds?.byController == expected }
+            #expect(folder.loadRuns().runs.proxyBonds?.addresses(of: "loft") == [addresses[1]])
+            #expect(folder.loadRuns().runs.proxyBonds?.addresses(of: "hall") == [])
         }
     }
 
@@ -147,6 +147,6 @@ struct RunStoreTests {
     func damaged(text: String) throws {
         let temporary = try ScratchFolder()
         _ = try temporary.write("runs.json", text)
-        #expect(StateFolder(option: temporary.path, environment: [:]).loadRuns() == StoredRuns())
+        #expect(StateFolder(option: temporary.path, environment: [:]).loadRuns().runs == StoredRuns())
     }
 }
