@@ -83,9 +83,10 @@ package final class Stage {
         discover(address)
     }
 
-    /// Service and notifications are there.
-    package func discover(_ address: BluetoothAddress) {
-        let properties: CharacteristicProperties = [.write, .writeWithoutResponse]
+    /// Service and notifications are there; the characteristic of commands has these properties.
+    package func discover(
+        _ address: BluetoothAddress, _ properties: CharacteristicProperties = [.write, .writeWithoutResponse]
+    ) {
         central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
         for characteristic in TagCharacteristic.notifying {
             central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))

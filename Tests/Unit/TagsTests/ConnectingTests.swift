@@ -281,10 +281,7 @@ struct ConnectingTests {
             stage.central.report(.connected(address))
             var writes: [CentralRequest] = []
             stage.central.onRequest = { if case .write = $0 { writes.append($0) } }
-            stage.central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
-            for characteristic in TagCharacteristic.notifying {
-                stage.central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))
-            }
+            stage.discover(address, properties)
             guard case .write(_, to: let uuid, of: address, let type)? = writes.first else {
                 Issue.record("nothing was written: \(writes)")
                 return
@@ -305,10 +302,7 @@ struct ConnectingTests {
             stage.manager.connect(.desk)
             let address = stage.hear(1)
             stage.central.report(.connected(address))
-            stage.central.report(.characteristicsDiscovered(address, [JacquardGATT.uuid(.command): properties]))
-            for characteristic in TagCharacteristic.notifying {
-                stage.central.report(.subscribed(address, JacquardGATT.uuid(characteristic)))
-            }
+            stage.discover(address, properties)
             stage.start(address)
             let record = stage.central.onRequest
             var types: [WriteType] = []
