@@ -1,6 +1,7 @@
 /// The values of a document on its way into text: the keys of an object can be sorted only when all have come.
 ///
-/// All values are in one list. With an object for each value, most of the time was spent on making and freeing those.
+/// All values are in one list, and all keys and texts in one array of bytes. With an object for each value, most of the time was spent
+/// on making and freeing those; with a string for each key, on counting its references.
 final class JSONNodes {
     /// The document itself.
     static let root = 0
@@ -15,10 +16,10 @@ final class JSONNodes {
     }
 
     private struct Node {
-        /// Its key in the object around it.
-        var key = ""
+        /// Its key in the object around it, as a JSON string: its place in the bytes of all texts.
+        var key = 0..<0
         var content = Content.empty
-        /// Its first and last member or element, and the next one beside it.
+        /// Its first and last member or element, and the next one beside it. Members are in the order of their keys.
         var first: Int?
         var last: Int?
         var next: Int?
@@ -30,14 +31,14 @@ final class JSONNodes {
 
     init() {
         nodes.reserveCapacity(16)
-        texts.reserveCapacity(256)
+        texts.reserveCapacity(512)
         nodes.append(Node())
     }
 
     /// The document as text; indented from so deep, or without spaces on one line for nil.
     func bytes(indentation: Int?) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(texts.count + 32 * nodes.count)
+        bytes.reserveCapacity(texts.count + 3 * nodes.count)
         write(Self.root, to: &bytes, indentation)
         // Copied without spare capacity, because documents may be kept for long.
         return bytes.withUnsafeBufferPointer(Array.init)
@@ -59,34 +60,69 @@ final class JSONNodes {
     /// A new member of an object.
     func member(_ key: String, of node: Int) -> Int {
         beginObject(node)
-        return child(of: node, key)
+        let start = texts.count
+        texts.append(json: key)
+        let child = nodes.count
+        nodes.append(Node(key: start..<texts.count))
+        insert(child, into: node, after: predecessor(of: child, in: node))
+        return child
     }
 
     /// A new element of a list.
     func element(of node: Int) -> Int {
         beginArray(node)
-        return child(of: node, "")
+        let child = nodes.count
+        nodes.append(Node())
+        insert(child, into: node, after: nodes[node].last)
+        return child
     }
 
     private func begin(_ content: Content, _ node: Int) {
         (nodes[node].content, nodes[node].first, nodes[node].last, nodes[node].count) = (content, nil, nil, 0)
     }
 
-    private func child(of node: Int, _ key: String) -> Int {
-        let child = nodes.count
-        nodes.append(Node(key: key))
-        if let last = nodes[node].last { nodes[last].next = child } else { nodes[node].first = child }
-        nodes[node].last = child
+    private func insert(_ child: Int, into node: Int, after predecessor: Int?) {
+        if let predecessor {
+            nodes[child].next = nodes[predecessor].next
+            nodes[predecessor].next = child
+        } else {
+            nodes[child].next = nodes[node].first
+            nodes[node].first = child
+        }
+        if nodes[child].next == nil { nodes[node].last = child }
         nodes[node].count += 1
-        return child
+    }
+
+    /// Returns the last member whose key is not after the key of a new one; nil if there is none.
+    private func predecessor(of child: Int, in node: Int) -> Int? {
+        guard let last = nodes[node].last, isBefore(child, last) else { return nodes[node].last }
+        var (predecessor, next): (Int?, Int?) = (nil, nodes[node].first)
+        while let member = next, !isBefore(child, member) { (predecessor, next) = (member, nodes[member].next) }
+        return predecessor
+    }
+
+    /// Returns whether a key comes before another one, by their bytes.
+    private func isBefore(_ child: Int, _ member: Int) -> Bool {
+        let (one, other) = (nodes[child].key, nodes[member].key)
+        return texts.withUnsafeBufferPointer { texts in
+            // Without the quotation marks, of which the last would come before most letters.
+            for offset in 1..<min(one.count, other.count) - 1 {
+                let (mine, theirs) = (texts[one.lowerBound + offset], texts[other.lowerBound + offset])
+                if mine != theirs { return mine < theirs }
+            }
+            return one.count < other.count
+        }
     }
 
     func set(_ node: Int, word: StaticString) {
         setText(of: node) { bytes in word.withUTF8Buffer { bytes.append(contentsOf: $0) } }
     }
 
-    func set(_ node: Int, number: some BinaryInteger) {
-        setText(of: node) { $0.append(utf8: String(number)) }
+    func set(_ node: Int, number: some FixedWidthInteger) {
+        setText(of: node) { bytes in
+            if number < 0 { bytes.append(UInt8(ascii: "-")) }
+            bytes.append(decimal: UInt64(number.magnitude))
+        }
     }
 
     func set(_ node: Int, string: String) {
@@ -115,42 +151,33 @@ extension JSONNodes {
     private func write(_ node: Int, to bytes: inout [UInt8], _ indentation: Int?) {
         switch nodes[node].content {
         case .empty: bytes += "{}".utf8
-        case .text(let range): bytes += texts[range]
-        case .object:
-            let sorted = children(of: node).sorted { nodes[$0].key < nodes[$1].key }
-            write(sorted, "{", "}", to: &bytes, indentation) { member, bytes, inner in
-                bytes.append(json: nodes[member].key)
-                bytes += (inner == nil ? ":" : " : ").utf8
-                write(member, to: &bytes, inner)
-            }
-        case .array:
-            write(children(of: node), "[", "]", to: &bytes, indentation) { write($0, to: &$1, $2) }
+        case .text(let range): append(range, to: &bytes)
+        case .object: writeChildren(of: node, "{", "}", to: &bytes, indentation)
+        case .array: writeChildren(of: node, "[", "]", to: &bytes, indentation)
         }
     }
 
-    private func children(of node: Int) -> [Int] {
-        var children: [Int] = []
-        children.reserveCapacity(nodes[node].count)
-        var next = nodes[node].first
-        while let child = next {
-            children.append(child)
-            next = nodes[child].next
-        }
-        return children
+    private func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
+        texts.withUnsafeBufferPointer { bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[range])) }
     }
 
-    private func write(
-        _ parts: [Int], _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, to bytes: inout [UInt8],
-        _ indentation: Int?, part write: (Int, inout [UInt8], Int?) -> Void
+    private func writeChildren(
+        of node: Int, _ opening: Unicode.Scalar, _ closing: Unicode.Scalar, to bytes: inout [UInt8], _ indentation: Int?
     ) {
         let inner = indentation.map { $0 + 2 }
         bytes.append(UInt8(ascii: opening))
-        for (index, part) in parts.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        var next = nodes[node].first
+        while let child = next {
+            if child != nodes[node].first { bytes.append(UInt8(ascii: ",")) }
             breakLine(&bytes, inner)
-            write(part, &bytes, inner)
+            if !nodes[child].key.isEmpty {
+                append(nodes[child].key, to: &bytes)
+                if inner == nil { bytes.append(UInt8(ascii: ":")) } else { bytes += " : ".utf8 }
+            }
+            write(child, to: &bytes, inner)
+            next = nodes[child].next
         }
-        if !parts.isEmpty { breakLine(&bytes, indentation) }
+        if nodes[node].count > 0 { breakLine(&bytes, indentation) }
         bytes.append(UInt8(ascii: closing))
     }
 

@@ -19,3 +19,15 @@ struct OrNull<Value: Encodable>: Encodable {
 }
 
 extension OrNull: Sendable where Value: Sendable {}
+
+// Synthesized code calls these instead of the general method of the standard library, which makes an encoder for each value: the documents
+// of a tag have fifty of them.
+extension KeyedEncodingContainer {
+    mutating func encode(_ text: OrNull<String>, forKey key: Key) throws {
+        if let text = text.wrappedValue { try encode(text, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    mutating func encode<Value>(_ value: OrNull<Value>, forKey key: Key) throws {
+        if let value = value.wrappedValue { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+}
