@@ -58,12 +58,18 @@ struct RepeatLimiter {
         /// A hash of the record. Values come from peers, and 256 of them at full length would take megabytes.
         private let hash: Int
 
+        private static let varying: [LogKey] = [.attempt, .retryIn, .after]
+
         init(_ record: LogRecord) {
-            let varying: Set<LogKey> = [.attempt, .retryIn, .after]
-            let steady = LogRecord(
-                level: record.level, label: record.label, message: record.message,
-                metadata: record.metadata.filter { !varying.contains($0.key) })
-            hash = "\(record.level.rawValue) \(steady.line)".hashValue
+            var hasher = Hasher()
+            hasher.combine(record.level)
+            hasher.combine(record.label)
+            hasher.combine(record.message)
+            for (key, value) in record.metadata where !Self.varying.contains(key) {
+                hasher.combine(key)
+                hasher.combine(value)
+            }
+            hash = hasher.finalize()
         }
     }
 

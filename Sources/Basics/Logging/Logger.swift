@@ -39,7 +39,7 @@ public struct Logger: Sendable {
     public func log(_ level: LogLevel, _ message: StaticString, _ variables: @autoclosure () -> [Metadata] = []) {
         guard level >= sink.level else { return }
         sink.write(
-            LogRecord(level: level, label: label, message: "\(message)", metadata: metadata + variables()))
+            LogRecord(level: level, label: label, message: message.description, metadata: metadata + variables()))
     }
 
     /// Writes a record of a state change, which ``CalmSink`` never suppresses. Call it only if the state has changed.
@@ -47,7 +47,8 @@ public struct Logger: Sendable {
         guard level >= sink.level else { return }
         sink.write(
             LogRecord(
-                level: level, label: label, message: "\(message)", metadata: metadata + variables(), isChange: true))
+                level: level, label: label, message: message.description, metadata: metadata + variables(),
+                isChange: true))
     }
 
     /// Writes a record of level `trace`.

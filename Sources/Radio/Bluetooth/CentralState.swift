@@ -14,6 +14,20 @@ public enum CentralState: Int, Hashable, Sendable, CaseIterable {
     case poweredOn = 5
 }
 
+extension CentralState {
+    /// The name of the case. Asked for it, the runtime reflects on the type, which takes two million instructions at the start.
+    public var word: String {
+        switch self {
+        case .unknown: "unknown"
+        case .resetting: "resetting"
+        case .unsupported: "unsupported"
+        case .unauthorized: "unauthorized"
+        case .poweredOff: "poweredOff"
+        case .poweredOn: "poweredOn"
+        }
+    }
+}
+
 /// A Bluetooth adapter.
 public struct Adapter: Hashable, Sendable {
     /// The kernel's name of the adapter, such as `hci0`.

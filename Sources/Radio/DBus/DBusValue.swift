@@ -2,7 +2,9 @@ internal import Glibc
 internal import Synchronization
 
 /// A value of the D-Bus type system (D-Bus specification, "Type System").
-public indirect enum DBusValue: Sendable {
+///
+/// Only the cases that hold other values, and texts with them, are on the heap: a property of BlueZ is one allocation.
+public enum DBusValue: Sendable {
     /// `y`
     case byte(UInt8)
     /// `b`
@@ -30,13 +32,13 @@ public indirect enum DBusValue: Sendable {
     /// `h`
     case descriptor(DBusDescriptor)
     /// `v`
-    case variant(DBusValue)
+    indirect case variant(DBusValue)
     /// `ay`, the one array that is worth a case of its own.
     case bytes([UInt8])
     /// `a…` of anything else; the signature is that of one element.
-    case array([DBusValue], element: String)
+    indirect case array([DBusValue], element: String)
     /// `a{…}`; the signatures are those of key and value.
-    case dictionary([(key: DBusValue, value: DBusValue)], key: String, value: String)
+    indirect case dictionary([(key: DBusValue, value: DBusValue)], key: String, value: String)
     /// `(…)`
     case structure([DBusValue])
 
@@ -121,7 +123,7 @@ extension DBusValue {
     /// A dictionary with string keys; entries with other keys are left out.
     public var textKeyed: [String: DBusValue]? {
         guard case .dictionary(let entries, _, _) = unwrapped else { return nil }
-        var result: [String: DBusValue] = [:]
+        var result: [String: DBusValue] = Dictionary(minimumCapacity: entries.count)
         for (key, value) in entries {
             if let key = key.text { result[key] = value }
         }

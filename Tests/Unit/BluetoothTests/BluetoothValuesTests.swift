@@ -15,6 +15,9 @@ struct BluetoothValuesTests {
         #expect(
             CentralState.allCases == [.unknown, .resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn])
         #expect(CentralState.allCases.map(\.rawValue) == Array(0...5))
+        #expect(
+            CentralState.allCases.map(\.word)
+                == ["unknown", "resetting", "unsupported", "unauthorized", "poweredOff", "poweredOn"])
     }
 
     @Test("characteristic properties are independent of each other")

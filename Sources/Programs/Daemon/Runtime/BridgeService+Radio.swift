@@ -110,8 +110,8 @@ extension BridgeService {
         centralState = state
         switch state {
         case .unsupported, .unauthorized, .poweredOff:
-            log.change(.warning, "Bluetooth cannot be used: no tag can be reached", [(.state, "\(state)")])
-        case .unknown, .resetting, .poweredOn: log.change(.notice, "Bluetooth has changed", [(.state, "\(state)")])
+            log.change(.warning, "Bluetooth cannot be used: no tag can be reached", [(.state, state.word)])
+        case .unknown, .resetting, .poweredOn: log.change(.notice, "Bluetooth has changed", [(.state, state.word)])
         }
         handle(.bluetooth(AdapterFacts.State(state)))
     }
