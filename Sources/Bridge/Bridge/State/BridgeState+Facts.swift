@@ -363,7 +363,8 @@ extension BridgeState {
                     boot: run.boot, bluez: stack.bluezVersion, mqtt: stack.protocolVersion, node: stack.brokerNode,
                     watch: fleet.watch == nil ? nil : true),
                 tags: BridgeTagsDocument(
-                    tags: tags.map(\.entry.id.text), connected: tags.filter(\.isConnected).map(\.entry.id.text),
+                    tags: tags.map(\.entry.id.text),
+                    connected: tags.indices.filter { tags[$0].isConnected }.map { tags[$0].entry.id.text },
                     elsewhere: tagsElsewhere, groups: intake.groups.document),
                 session: BridgeSessionDocument(
                     refused: refusedCommands, session: fleet.peers.missed == nil ? nil : fleet.peers.session,

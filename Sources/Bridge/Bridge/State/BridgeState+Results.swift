@@ -20,8 +20,10 @@ extension BridgeState {
 
     /// Rejects the queued commands that need a tag whose connection has just ended with a final error.
     mutating func refuseWaiting(of position: Int, at now: Timestamp, _ effects: inout Effects) {
-        guard let failure = tags[position].unconnectableFailure else { return }
-        for token in pendingCommands.waiting(for: tags[position].entry.id, .connected) {
+        // Asked first, because asking the tag copies it.
+        let waiting = pendingCommands.waiting(for: tags[position].entry.id, .connected)
+        guard !waiting.isEmpty, let failure = tags[position].unconnectableFailure else { return }
+        for token in waiting {
             fail(token, failure, at: now, &effects)
         }
     }
@@ -68,11 +70,11 @@ extension BridgeState {
         _ effects: inout Effects
     ) {
         guard let command = pendingCommands.remove(token), case .tag(_, let request) = command.work else { return }
-        let features = tags.shownFeatures(of: position)
+        let features = tags.read(position) { $0.shownFeatures }
         var consequences = Effects()
         let outcome = request.succeeded(response, on: &tags[position], at: now, &consequences)
         if let failure = outcome.failure { return failed(command, failure, at: now, &effects) }
-        if tags.shownFeatures(of: position) != features { announce(tag: position, &consequences) }
+        if tags.read(position, { $0.shownFeatures }) != features { announce(tag: position, &consequences) }
         tags[position].link.commandEnded(at: now.instant)
         finish(command, .success(outcome.data), at: now, &effects)
         effects.append(consequences)

@@ -14,8 +14,8 @@ extension BridgeState {
             return tags[position].tell(.motion(report), at: now, &effects)
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
-        let reflexFacts = tags[position].reflexFacts
-        let (problemsBefore, features) = (tags[position].problems, tags.shownFeatures(of: position))
+        let reflexFacts = tags.read(position) { $0.reflexFacts }
+        let (problemsBefore, features) = (tags.read(position) { $0.problems }, tags.read(position) { $0.shownFeatures })
         var facts = Effects()
         tags[position].handle(event, at: now, &facts)
         if let incident = TagIncidents.Kind(
@@ -28,7 +28,7 @@ extension BridgeState {
             diagnostics.connectDurations.observe(from: requestedAt, to: now.instant)
         }
         // Of this tag only: with thousands of tags, looking at all of them for each one takes seconds.
-        if tags[position].problems != problemsBefore { healthChanged(at: now, &facts) }
+        if tags.read(position, { $0.problems }) != problemsBefore { healthChanged(at: now, &facts) }
         switch event {
         case .connection:
             connectionReported(of: position, wasConnected: wasConnected, facts, at: now, &effects)
@@ -36,10 +36,10 @@ extension BridgeState {
             effects.append(facts)
             announce(tag: position, &effects)
         case .gear, .battery:
-            let (id, new) = (tags[position].entry.id, tags[position].reflexFacts)
+            let (id, new) = (tags[position].entry.id, tags.read(position) { $0.reflexFacts })
             react(at: now, &effects) { $0.changed(id, from: reflexFacts, to: new, of: $1, at: now, &$2) }
             effects.append(facts)
-            if tags.shownFeatures(of: position) != features { announce(tag: position, &effects) }
+            if tags.read(position, { $0.shownFeatures }) != features { announce(tag: position, &effects) }
             completeFacts(of: position, &effects)
             settle(position, at: now, &effects)
         default: effects.append(facts)

@@ -93,7 +93,4 @@ extension DiscoveredTag {
 extension TagMirror {
     /// The properties that decide which entities the tag has.
     var shownFeatures: TagFeatures { TagFeatures(hasGear: gear.last != nil, used: features.used) }
-
-    /// Returns ``shownFeatures``. Changes nothing, see ``nextDeadline()``.
-    mutating func readShownFeatures() -> TagFeatures { shownFeatures }
 }

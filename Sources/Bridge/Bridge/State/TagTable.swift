@@ -187,8 +187,9 @@ struct TagTable: RandomAccessCollection, Sendable {
         tags[position].requestContext(settings)
     }
 
-    /// Returns the properties that decide which entities a tag has.
-    mutating func shownFeatures(of position: Int) -> TagFeatures { tags[position].readShownFeatures() }
+    /// Reads a tag in place. Changes nothing: it is mutating because a tag that is read through the subscript is copied for a computed
+    /// property.
+    mutating func read<Value>(_ position: Int, _ value: (inout TagMirror) -> Value) -> Value { value(&tags[position]) }
 
     /// Each of many tags publishes its statistics less often, so that those of all tags are at most about fifty documents
     /// a second: with 400 tags they would be more than a quarter of all messages.
