@@ -78,7 +78,10 @@ public struct WireWriter: Sendable {
 
 extension [UInt8] {
     /// Appends a varint of one to ten bytes.
+    @inlinable
     public mutating func append(varint value: UInt64) {
+        // Most are one byte: a tag, a length, a small number.
+        guard value >= 0x80 else { return append(UInt8(truncatingIfNeeded: value)) }
         var rest = value
         while rest >= 0x80 {
             append(UInt8(truncatingIfNeeded: rest) | 0x80)

@@ -30,44 +30,58 @@ public enum Fragment {
     static let counterMask: UInt8 = 0x3F
 }
 
-/// Splits packets into fragments.
-public enum Fragmenter {
-    /// Splits one packet.
+/// Splits a packet into fragments, in the order of sending. All but the last have the maximum length.
+///
+/// They are made one by one: most packets are one fragment.
+public struct Fragmenter: Sequence, IteratorProtocol, Sendable {
+    private let packet: [UInt8]
+    private let maximumLength: Int
+    /// The number of fragments so far.
+    private var count = 0
+    /// The number of bytes of the packet in them.
+    private var sent = 0
+
+    /// Starts before the first fragment.
     ///
     /// - Parameters:
     ///   - packet: 1 to 1,024 bytes.
     ///   - maximumLength: the maximum length of a fragment in bytes, at least 20; ``Fragment/length(mtu:)`` of the
     ///     link.
-    /// - Returns: the fragments in the order of sending. All but the last have the maximum length.
     /// - Throws: ``FramingError`` for a packet or a length outside these ranges.
-    public static func fragments(
-        of packet: [UInt8], maximumLength: Int = Fragment.maximumLength
-    ) throws(FramingError) -> [[UInt8]] {
+    public init(of packet: [UInt8], maximumLength: Int = Fragment.maximumLength) throws(FramingError) {
         guard !packet.isEmpty else { throw .emptyPacket }
         guard packet.count <= Fragment.maximumPacketLength else { throw .packetTooLong(packet.count) }
         guard maximumLength >= Fragment.minimumLength else { throw .fragmentTooShort(maximumLength) }
-        var fragments: [[UInt8]] = []
-        var rest = packet[...]
-        while !rest.isEmpty {
-            var fragment: [UInt8] = []
-            fragment.reserveCapacity(min(maximumLength, rest.count + longestHeader))
-            appendHeader(index: fragments.count, packetLength: packet.count, to: &fragment)
-            let data = rest.prefix(maximumLength - fragment.count)
-            rest = rest[data.endIndex...]
-            if rest.isEmpty { fragment[0] |= Fragment.lastFlag }
-            fragment.append(contentsOf: data)
-            fragments.append(fragment)
-        }
-        return fragments
+        (self.packet, self.maximumLength) = (packet, maximumLength)
+    }
+
+    /// Splits a packet at once, see ``init(of:maximumLength:)``.
+    public static func fragments(
+        of packet: [UInt8], maximumLength: Int = Fragment.maximumLength
+    ) throws(FramingError) -> [[UInt8]] {
+        Array(try Fragmenter(of: packet, maximumLength: maximumLength))
+    }
+
+    /// Returns the next fragment; nil after the last one.
+    public mutating func next() -> [UInt8]? {
+        guard sent < packet.count else { return nil }
+        var fragment: [UInt8] = []
+        fragment.reserveCapacity(Swift.min(maximumLength, packet.count - sent + Self.longestHeader))
+        appendHeader(to: &fragment)
+        let end = Swift.min(packet.count, sent + maximumLength - fragment.count)
+        if end == packet.count { fragment[0] |= Fragment.lastFlag }
+        fragment.append(contentsOf: packet[sent..<end])
+        (count, sent) = (count + 1, end)
+        return fragment
     }
 
     /// The header byte, and the length of a packet of ``Fragment/maximumPacketLength``.
     private static let longestHeader = 3
 
-    private static func appendHeader(index: Int, packetLength: Int, to fragment: inout [UInt8]) {
-        guard index == 0 else { return fragment.append(UInt8(truncatingIfNeeded: index) & Fragment.counterMask) }
+    private func appendHeader(to fragment: inout [UInt8]) {
+        guard count == 0 else { return fragment.append(UInt8(truncatingIfNeeded: count) & Fragment.counterMask) }
         fragment.append(Fragment.firstFlag)
-        fragment.append(varint: UInt64(packetLength))
+        fragment.append(varint: UInt64(packet.count))
     }
 }
 

@@ -109,7 +109,8 @@ struct RequestQueue<Purpose: Sendable>: Sendable {
 ///
 /// bluetoothd rejects a write to a characteristic while an earlier write is unconfirmed.
 struct FragmentQueue: Sendable {
-    private var fragments: ArraySlice<[UInt8]> = []
+    /// The fragments of the packet being sent that are still to be written; nil if there is none.
+    private var fragments: Fragmenter?
     /// When the pending write must be confirmed; nil if there is none.
     private(set) var deadline: Instant?
 
@@ -129,7 +130,7 @@ struct FragmentQueue: Sendable {
     mutating func send(
         _ packet: [UInt8], maximumLength: Int = Fragment.maximumLength, confirmedBy deadline: Instant
     ) -> [UInt8]? {
-        fragments = (try? Fragmenter.fragments(of: packet, maximumLength: maximumLength))?[...] ?? []
+        fragments = try? Fragmenter(of: packet, maximumLength: maximumLength)
         isPartlySent = false
         return advance(to: deadline)
     }
@@ -142,12 +143,15 @@ struct FragmentQueue: Sendable {
 
     /// Discards the fragments that are not written yet. A pending write still waits for its confirmation.
     mutating func abandon() {
-        fragments = []
+        fragments = nil
     }
 
     private mutating func advance(to deadline: Instant) -> [UInt8]? {
-        let fragment = fragments.popFirst()
-        self.deadline = fragment == nil ? nil : deadline
+        guard let fragment = fragments?.next() else {
+            (fragments, self.deadline) = (nil, nil)
+            return nil
+        }
+        self.deadline = deadline
         return fragment
     }
 }
