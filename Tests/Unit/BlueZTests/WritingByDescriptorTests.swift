@@ -106,7 +106,7 @@ struct WritingByDescriptorTests {
         }
     }
 
-    @Test("waits while bluetoothd does not read", .timeLimit(.minutes(1)))
+    @Test("waits while bluetoothd does not read")
     func full() async throws {
         try await onLoop {
             let bench = try await CentralBench.thatWrites()
@@ -116,7 +116,8 @@ struct WritingByDescriptorTests {
             let path = try #require(peripheral.characteristics[TagCharacteristic.command.bluetooth])
             let channel = try #require(peripheral.writer(of: path).channel)
             // The other end is read in a later turn of this loop.
-            while channel.write([0x80]) == .written {}
+            let room = (0..<100_000).first { _ in channel.write([0x80]) != .written }
+            try #require(room != nil)
             bench.write(try beginning(), .withoutResponse)
             #expect(peripheral.writeTimer != nil)
             try await bench.wait("written 1", 2)
