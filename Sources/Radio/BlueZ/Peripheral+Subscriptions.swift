@@ -34,6 +34,8 @@ struct Subscriptions {
     var retries: [BluetoothUUID: LoopTimer] = [:]
     /// When closed descriptors were replaced.
     var replacements: [Instant] = []
+    /// Whether a closed descriptor was not replaced: the link lacks a subscription.
+    var hasLost = false
 
     /// How many closed descriptors are replaced within ``window``, of all characteristics.
     static let mostReplacements = 9
@@ -159,7 +161,10 @@ extension Peripheral {
     /// BlueZ closes the descriptors just before it reports that the link is down. If it does not, they are acquired again.
     private func descriptorClosed(_ subscription: Subscription) {
         awaitLinkEnd()
-        guard subscriptions.mayReplace(at: .now) else { return }
+        guard subscriptions.mayReplace(at: .now) else {
+            subscriptions.hasLost = true
+            return
+        }
         subscriptions.states[subscription.characteristic] = .beginning(requests: 0)
         sessions.acquires(self)
         retry(subscription.characteristic, after: context.timing.descriptorPause) {
@@ -303,13 +308,14 @@ extension Peripheral {
 
     /// Handles a subscription that exists again: once all do, the link is complete.
     private func replaced() {
-        let isComplete = !subscriptions.states.values.contains { if case .beginning(0) = $0 { true } else { false } }
-        if isComplete { cancelLinkEnd() }
+        let isPending = subscriptions.states.values.contains { if case .beginning(0) = $0 { true } else { false } }
+        if !isPending, !subscriptions.hasLost { cancelLinkEnd() }
     }
 
     /// Handles a descriptor that could not be replaced. Unless another client has it, the link is probably going down.
     private func replacementFailed(_ event: CentralEvent) {
         guard case .subscribeFailed(_, _, let error) = event else { return }
+        subscriptions.hasLost = true
         context.log.debug(
             "cannot subscribe again", [(.address, address.description), (.error, error.text)])
         if error.code == .inUse { drop(because: error) }

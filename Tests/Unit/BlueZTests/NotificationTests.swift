@@ -372,6 +372,45 @@ struct NotificationTests {
         }
     }
 
+    @Test("that BlueZ has ended, and of which only some begin again, end the link")
+    func partlyClosed() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            bench.central.perform(.subscribe(TagCharacteristic.response.bluetooth, of: CentralBench.address(1)))
+            try await bench.wait("subscribed 1", 2)
+            var isFirst = true
+            bench.onCall = { [unowned bench] in
+                guard $0.hasPrefix("AcquireNotify") else { return }
+                bench.blueZ.faults.refused["AcquireNotify"] =
+                    isFirst ? ("org.bluez.Error.Failed", "Not connected") : nil
+                isFirst = false
+            }
+            bench.blueZ.closeDescriptors()
+            try await bench.wait("disconnected 1 connectionFailed")
+            #expect(!isFirst && bench.blueZ.faults.refused.isEmpty, "the second one begins")
+        }
+    }
+
+    @Test("that BlueZ has ended so often that one of two does not begin again, end the link")
+    func partlyClosedTooOften() async throws {
+        try await onLoop {
+            let bench = try await CentralBench()
+            try await bench.subscribe()
+            bench.central.perform(.subscribe(TagCharacteristic.response.bluetooth, of: CentralBench.address(1)))
+            try await bench.wait("subscribed 1", 2)
+            for round in 1...4 {
+                bench.blueZ.closeDescriptors()
+                try await until("both again") {
+                    bench.calls.count { $0.hasPrefix("AcquireNotify") } == 2 + 2 * round
+                        && bench.central.links.peripherals[CentralBench.address(1)]?.subscriptions.channels.count == 2
+                }
+            }
+            bench.blueZ.closeDescriptors()
+            try await bench.wait("disconnected 1 connectionFailed")
+        }
+    }
+
     @Test(
         "use signals or fail, depending on the error of AcquireNotify",
         arguments: [
