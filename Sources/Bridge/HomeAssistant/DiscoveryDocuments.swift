@@ -61,7 +61,7 @@ public struct AnnouncedComponent: Hashable, Sendable {
     }
 
     init(_ entity: Entity) {
-        self.init(key: entity.key, platform: entity.kind.platform.rawValue)
+        self.init(key: entity.key, platform: entity.kind.platform)
     }
 
     /// The component of a topic of the single form; nil for another topic.
@@ -373,7 +373,7 @@ extension DiscoveryDocuments {
         let documents = device.entities.map { entity in
             var keys = device.keys(of: entity)
             switch topics.form {
-            case .device: keys["platform"] = .string(entity.kind.platform.rawValue)
+            case .device: keys["platform"] = .string(entity.kind.platform)
             case .single: keys.merge(entity.kind.singleFormValues.merging(shared) { $1 }) { $1 }
             }
             return (entity.key, JSONValue.object(keys))

@@ -21,7 +21,7 @@ struct DiscoveryTopics: Hashable, Sendable {
         switch form {
         case .device: ["\(prefix)/\(Self.deviceLevel)/\(objectID)/config"]
         case .single:
-            entities.map { "\(prefix)/\($0.kind.platform.rawValue)/\(objectID)/\($0.key)/config" }
+            entities.map { "\(prefix)/\($0.kind.platform)/\(objectID)/\($0.key)/config" }
         }
     }
 

@@ -1,4 +1,4 @@
-import JSON
+public import JSON
 
 /// An entity or a device trigger of a device: one row of `tagEntities` or `bridgeEntities`, or of a feature.
 ///
@@ -62,18 +62,8 @@ public struct Entity: Equatable, Sendable {
 
 /// The platform of an entity and the keys that belong to it.
 public struct EntityKind: Equatable, Sendable {
-    /// Home Assistant's platforms.
-    enum Platform: String, Sendable {
-        case binarySensor = "binary_sensor"
-        case button
-        case deviceAutomation = "device_automation"
-        case deviceTracker = "device_tracker"
-        case event, light, notify, select, sensor
-        case `switch`
-        case text
-    }
-
-    let platform: Platform
+    /// Home Assistant's name of the platform, such as `binary_sensor`.
+    let platform: String
     /// Keys whose values are topics, relative to the topic of the device.
     var topics: [String: String] = [:]
     /// The same, relative to the topic of the bridge.
@@ -83,6 +73,18 @@ public struct EntityKind: Equatable, Sendable {
     var singleFormValues: [String: JSONValue] = [:]
     /// Whether early releases log an error for it.
     var isOnlyInDeviceForm = false
+}
+
+extension EntityKind {
+    /// An entity of any platform. Those that several entities have are below.
+    ///
+    /// - Parameters:
+    ///   - platform: Home Assistant's name of the platform, such as `number`.
+    ///   - topics: the keys whose values are topics, relative to the topic of the device.
+    ///   - values: the other keys of the platform.
+    public init(_ platform: String, topics: [String: String], values: [String: JSONValue]) {
+        self.init(platform: platform, topics: topics, values: values)
+    }
 }
 
 extension EntityKind {
@@ -96,7 +98,7 @@ extension EntityKind {
         isMeasurement: Bool = false, options: [String]? = nil, attributes: Attributes? = nil
     ) -> EntityKind {
         var kind = EntityKind(
-            platform: .sensor, topics: ["state_topic": topic], values: ["value_template": .string(template)])
+            platform: "sensor", topics: ["state_topic": topic], values: ["value_template": .string(template)])
         kind["device_class"] = deviceClass
         kind["unit_of_measurement"] = unit
         kind["state_class"] = isMeasurement ? "measurement" : nil
@@ -127,7 +129,7 @@ extension EntityKind {
         _ topic: String, _ template: String? = nil, on: String, off: String, class deviceClass: String? = nil,
         attributes: Attributes? = nil
     ) -> EntityKind {
-        var kind = EntityKind(platform: .binarySensor, topics: ["state_topic": topic])
+        var kind = EntityKind(platform: "binary_sensor", topics: ["state_topic": topic])
         kind["value_template"] = template
         kind["payload_on"] = on
         kind["payload_off"] = off
@@ -140,7 +142,7 @@ extension EntityKind {
     /// template: for the name of a zone it shows the whole payload instead.
     static func tracker(_ topic: String, _ template: String, attributes: Attributes? = nil) -> EntityKind {
         var kind = EntityKind(
-            platform: .deviceTracker, topics: ["state_topic": topic],
+            platform: "device_tracker", topics: ["state_topic": topic],
             values: ["value_template": .string(template), "source_type": "bluetooth_le"])
         kind.set(attributes)
         return kind
@@ -149,7 +151,7 @@ extension EntityKind {
     /// A text for people that is sent to the tag. Releases with the single form only don't know the platform.
     static func notify(_ command: String, template: String) -> EntityKind {
         var kind = EntityKind(
-            platform: .notify, topics: ["command_topic": command], values: ["command_template": .string(template)])
+            platform: "notify", topics: ["command_topic": command], values: ["command_template": .string(template)])
         kind.isOnlyInDeviceForm = true
         return kind
     }
@@ -157,20 +159,20 @@ extension EntityKind {
     /// A button that publishes a payload.
     public static func button(_ command: String, press payload: String) -> EntityKind {
         EntityKind(
-            platform: .button, topics: ["command_topic": command], values: ["payload_press": .string(payload)])
+            platform: "button", topics: ["command_topic": command], values: ["payload_press": .string(payload)])
     }
 
     /// A button that sends a request about a tag to the bridge.
     static func button(ofBridge command: String, press payload: String) -> EntityKind {
         EntityKind(
-            platform: .button, bridgeTopics: ["command_topic": command],
+            platform: "button", bridgeTopics: ["command_topic": command],
             values: ["payload_press": .string(payload)])
     }
 
     /// A button that publishes the result of a template.
     public static func button(_ command: String, template: String) -> EntityKind {
         EntityKind(
-            platform: .button, topics: ["command_topic": command], values: ["command_template": .string(template)])
+            platform: "button", topics: ["command_topic": command], values: ["command_template": .string(template)])
     }
 
     /// A switch with the states `ON` and `OFF`.
@@ -178,7 +180,7 @@ extension EntityKind {
         _ topic: String, _ template: String, command: String, on: String, off: String
     ) -> EntityKind {
         EntityKind(
-            platform: .switch, topics: ["state_topic": topic, "command_topic": command],
+            platform: "switch", topics: ["state_topic": topic, "command_topic": command],
             values: [
                 "value_template": .string(template), "state_on": "ON", "state_off": "OFF", "payload_on": .string(on),
                 "payload_off": .string(off),
@@ -186,9 +188,9 @@ extension EntityKind {
     }
 
     /// One of a few options; the templates map payloads to options and back.
-    static func select(_ topic: String, command: String, _ choices: Choices) -> EntityKind {
+    public static func select(_ topic: String, command: String, _ choices: Choices) -> EntityKind {
         EntityKind(
-            platform: .select, topics: ["state_topic": topic, "command_topic": command],
+            platform: "select", topics: ["state_topic": topic, "command_topic": command],
             values: [
                 "value_template": .string("{{ \(choices.titlesByWord).get(value) }}"),
                 "command_template": .string("{{ \(choices.wordsByTitle)[value] }}"), "options": choices.titleList,
@@ -196,11 +198,11 @@ extension EntityKind {
     }
 
     /// One of a few options, with templates of its own.
-    static func select(
+    public static func select(
         _ topic: String, _ template: String, command: String, _ commandTemplate: String, options: [String]
     ) -> EntityKind {
         EntityKind(
-            platform: .select, topics: ["state_topic": topic, "command_topic": command],
+            platform: "select", topics: ["state_topic": topic, "command_topic": command],
             values: [
                 "value_template": .string(template), "command_template": .string(commandTemplate),
                 "options": .array(options.map(JSONValue.string)),
@@ -213,7 +215,7 @@ extension EntityKind {
         _ topic: String, _ template: String, command: String, maxLength: Int64, pattern: String
     ) -> EntityKind {
         EntityKind(
-            platform: .text, topics: ["state_topic": topic, "command_topic": command],
+            platform: "text", topics: ["state_topic": topic, "command_topic": command],
             values: ["value_template": .string(template), "max": .integer(maxLength), "pattern": .string(pattern)])
     }
 
@@ -224,7 +226,7 @@ extension EntityKind {
         _ topic: String, _ template: String, types: Choices, class deviceClass: String? = nil
     ) -> EntityKind {
         var kind = EntityKind(
-            platform: .event, topics: ["state_topic": topic],
+            platform: "event", topics: ["state_topic": topic],
             values: ["value_template": .string(template), "event_types": types.wordList])
         kind["device_class"] = deviceClass
         return kind
@@ -233,7 +235,7 @@ extension EntityKind {
     /// A light with the JSON schema, an RGB colour, brightness and effects.
     static func light(_ topic: String, command: String, effects: [String]) -> EntityKind {
         EntityKind(
-            platform: .light, topics: ["state_topic": topic, "command_topic": command],
+            platform: "light", topics: ["state_topic": topic, "command_topic": command],
             values: [
                 "schema": "json", "brightness": true, "supported_color_modes": ["rgb"],
                 "effect": true, "effect_list": .array(effects.map(JSONValue.string)),
@@ -249,7 +251,7 @@ extension EntityKind {
     /// A trigger that automations store by type and subtype: never change these.
     static func trigger(type: String, subtype: String, _ topic: String, _ template: String) -> EntityKind {
         EntityKind(
-            platform: .deviceAutomation, topics: ["topic": topic],
+            platform: "device_automation", topics: ["topic": topic],
             values: [
                 "automation_type": "trigger", "type": .string(type), "subtype": .string(subtype),
                 "value_template": .string(template), "payload": .string(subtype),
@@ -303,7 +305,7 @@ public struct Choices: Hashable, Sendable {
     public var titlesByWord: String { Self.literal(choices.map { ($0.word, $0.title) }) }
 
     /// A dictionary literal of Jinja from titles to words.
-    var wordsByTitle: String { Self.literal(choices.map { ($0.title, $0.word) }) }
+    public var wordsByTitle: String { Self.literal(choices.map { ($0.title, $0.word) }) }
 
     private static func title(of word: String) -> String {
         let text = String(word.map { $0 == "_" ? " " : $0 })

@@ -71,12 +71,9 @@ struct DiscoveryDocumentTests {
     func commands() throws {
         for (key, item) in tag {
             guard let topic = item["command_topic"]?.text else { continue }
-            let commands = item["command_template"]?.text ?? ""
             let words = ["payload_press", "payload_on", "payload_off"].compactMap { item[$0]?.text }
-            let options = (item["options"]?.list ?? []).compactMap(\.text).map { option in
-                if key == "signal" { return commands.isEmpty ? option : #"{"signal":"\#(option)"}"# }
-                return commands.components(separatedBy: "'\(option)': '").last?.prefix { $0 != "'" }.description ?? ""
-            }
+            let values = (item["options"]?.list ?? []) + ["min", "max"].compactMap { item["platform"]?.text == "number" ? item[$0] : nil }
+            let options = values.map { Self.payload(of: item["command_template"]?.text, $0) }
             let effects = (item["effect_list"]?.list ?? []).compactMap(\.text)
             let messages = key == "notify" ? [#"{"message":"doorbell"}"#, #"{"message":"success"}"#] : []
             let payloads = messages + words + options + effects.map { #"{"state":"ON","effect":"\#($0)"}"# }
@@ -89,6 +86,17 @@ struct DiscoveryDocumentTests {
                     !scene.performed.isEmpty || !scene.actions.isEmpty || !scene.results.isEmpty, "\(key) \(payload)")
             }
         }
+    }
+
+    /// Returns what Home Assistant makes of an option or a number: by a template that looks it up, or that makes an object with it.
+    private static func payload(of template: String?, _ value: JSONValue) -> String {
+        let text = value.text ?? String(decoding: JSONText.bytes(of: value), as: UTF8.self)
+        guard let template else { return text }
+        if template.contains("[value]") {
+            return template.components(separatedBy: "'\(text)': '").last?.prefix { $0 != "'" }.description ?? ""
+        }
+        let key = template.firstMatch(of: /'(\w+)': value\b/)?.1 ?? "value"
+        return String(decoding: JSONText.bytes(of: [String(key): value]), as: UTF8.self)
     }
 
     @Test("lists the effects of the light's state")
