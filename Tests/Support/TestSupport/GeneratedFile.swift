@@ -1,7 +1,12 @@
 import FoundationEssentials
+public import Testing
 
 /// A file of the repository that is generated from code.
 public enum GeneratedFile {
+    /// What to do if a file is not as it is generated.
+    public static let remedy: Comment =
+        "UPDATE_GENERATED=1 swift test --filter 'AccessListTests|GeneratedFilesTests|ManualTests|RecordedDiscoveryTests' writes it"
+
     private static let top = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
     /// Returns the text of a file. Writes the generated text to it first if `UPDATE_GENERATED` is set.

@@ -27,7 +27,7 @@ struct AccessListTests {
     @Test("prints config/mosquitto/acl.conf, byte for byte")
     func delivered() throws {
         let text = printed().lines(.standardOutput).map { $0 + "\n" }.joined()
-        #expect(try GeneratedFile.text(of: "config/mosquitto/acl.conf", generated: text) == text)
+        #expect(try GeneratedFile.text(of: "config/mosquitto/acl.conf", generated: text) == text, GeneratedFile.remedy)
     }
 
     @Test("prints the rules of one user for the topics of the configuration")

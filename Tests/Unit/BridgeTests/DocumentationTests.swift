@@ -295,18 +295,15 @@ struct DocumentationTests {
 
     @Test("explains every command, request, event, problem and error code")
     func tables() {
-        for row in TagRequestTable.rows {
-            #expect(article.contains("jacquard/tag/003R/\(row.name) "))
-        }
-        for row in BridgeRequestTable.rows {
-            #expect(article.contains("jacquard/bridge/attic/request/\(row.name) "))
-        }
+        let topics =
+            TagRequestTable.rows.map { "jacquard/tag/003R/\($0.name) " }
+            + BridgeRequestTable.rows.map { "jacquard/bridge/attic/request/\($0.name) " }
         let words =
             CommandFailure.Code.allCases.map(\.rawValue) + Problem.Code.allCases.map(\.rawValue)
             + EventDocument.Kind.allCases.map(\.rawValue)
-        for word in words {
-            #expect(article.contains("\n| `\(word)` |"), "\(word)")
-        }
+        // Not asked in the expectation, which would print the article.
+        let missing = (topics + words.map { "\n| `\($0)` |" }).filter { !article.contains($0) }
+        #expect(missing.isEmpty, "MQTTTopics.md lacks these")
     }
 
     @Test("lists the words for effects and patterns")

@@ -16,7 +16,7 @@ struct GeneratedFilesTests {
             ("\(addOn)/translations/en.yaml", AddOnOptions.translation),
         ])
     func follow(path: String, text: String) throws {
-        #expect(try GeneratedFile.text(of: path, generated: text) == text, "\(path)")
+        #expect(try GeneratedFile.text(of: path, generated: text) == text, GeneratedFile.remedy)
     }
 
     @Test("the options of the add-on follow from the table; the keys before them are written by hand")
@@ -24,7 +24,7 @@ struct GeneratedFilesTests {
         let path = "\(Self.addOn)/config.yaml", text = try ExampleConfiguration.file(path)
         let head = text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0 != "options:" }
         let whole = head.joined(separator: "\n") + "\n" + AddOnOptions.configuration
-        #expect(try GeneratedFile.text(of: path, generated: whole) == whole)
+        #expect(try GeneratedFile.text(of: path, generated: whole) == whole, GeneratedFile.remedy)
     }
 
     @Test("each key is an option of the add-on, or has a reason not to be one")

@@ -11,7 +11,7 @@ struct ManualTests {
     func manualPage() throws {
         let path = "deploy/debian/manual/jacquard2mqtt-web.1"
         let page = WebProgram.table.manualPage(date: try GeneratedFile.date(of: path))
-        #expect(try GeneratedFile.text(of: path, generated: page) == page)
+        #expect(try GeneratedFile.text(of: path, generated: page) == page, GeneratedFile.remedy)
     }
 
     @Test(
@@ -22,6 +22,6 @@ struct ManualTests {
         ] as [(Shell, String)])
     func completion(shell: Shell, path: String) throws {
         let script = WebProgram.table.completion(for: shell)
-        #expect(try GeneratedFile.text(of: path, generated: script) == script)
+        #expect(try GeneratedFile.text(of: path, generated: script) == script, GeneratedFile.remedy)
     }
 }

@@ -11,7 +11,7 @@ struct ManualTests {
     func manualPage() throws {
         let path = "deploy/debian/manual/jacquard2mqtt.1"
         let page = Program.table.manualPage(date: try GeneratedFile.date(of: path))
-        #expect(try GeneratedFile.text(of: path, generated: page) == page)
+        #expect(try GeneratedFile.text(of: path, generated: page) == page, GeneratedFile.remedy)
     }
 
     @Test(
@@ -21,6 +21,6 @@ struct ManualTests {
         ] as [(Shell, String)])
     func completion(shell: Shell, path: String) throws {
         let script = Program.table.completion(for: shell)
-        #expect(try GeneratedFile.text(of: path, generated: script) == script)
+        #expect(try GeneratedFile.text(of: path, generated: script) == script, GeneratedFile.remedy)
     }
 }

@@ -48,7 +48,10 @@ struct RecordedDiscoveryTests {
         let messages = Self.messages(form)
         let recording = try Self.recording(form, generated: messages)
         #expect(messages.allSatisfy { $0.message.isRetained && $0.message.qos == .atLeastOnce })
-        #expect(messages.count == recording.count)
-        for (message, line) in zip(messages, recording) { #expect(message.line == line) }
+        let (lines, first) = (messages.map(\.line), zip(messages, recording).first { $0.line != $1 })
+        #expect(first?.0.line == first?.1, "the first difference")
+        #expect(lines.count == recording.count)
+        let isCurrent = lines == recording
+        #expect(isCurrent, GeneratedFile.remedy)
     }
 }
