@@ -19,11 +19,13 @@ final class JSONNodes {
         /// Its key in the object around it, as a JSON string: its place in the bytes of all texts.
         var key = 0..<0
         var content = Content.empty
-        /// Its first and last member or element, and the next one beside it. Members are in the order of their keys.
+        /// Its first and last member or element, and the next one beside it.
         var first: Int?
         var last: Int?
         var next: Int?
         var count = 0
+        /// Whether its members are in the order of their keys.
+        var isSorted = true
     }
 
     private var nodes: [Node] = []
@@ -62,43 +64,29 @@ final class JSONNodes {
         beginObject(node)
         let start = texts.count
         texts.append(json: key)
-        let child = nodes.count
-        nodes.append(Node(key: start..<texts.count))
-        insert(child, into: node, after: predecessor(of: child, in: node))
+        let last = nodes[node].last
+        let child = add(Node(key: start..<texts.count), to: node)
+        if let last, isBefore(child, last) { nodes[node].isSorted = false }
         return child
     }
 
     /// A new element of a list.
     func element(of node: Int) -> Int {
         beginArray(node)
-        let child = nodes.count
-        nodes.append(Node())
-        insert(child, into: node, after: nodes[node].last)
-        return child
+        return add(Node(), to: node)
     }
 
     private func begin(_ content: Content, _ node: Int) {
         (nodes[node].content, nodes[node].first, nodes[node].last, nodes[node].count) = (content, nil, nil, 0)
     }
 
-    private func insert(_ child: Int, into node: Int, after predecessor: Int?) {
-        if let predecessor {
-            nodes[child].next = nodes[predecessor].next
-            nodes[predecessor].next = child
-        } else {
-            nodes[child].next = nodes[node].first
-            nodes[node].first = child
-        }
-        if nodes[child].next == nil { nodes[node].last = child }
+    private func add(_ new: Node, to node: Int) -> Int {
+        let child = nodes.count
+        nodes.append(new)
+        if let last = nodes[node].last { nodes[last].next = child } else { nodes[node].first = child }
+        nodes[node].last = child
         nodes[node].count += 1
-    }
-
-    /// Returns the last member whose key is not after the key of a new one; nil if there is none.
-    private func predecessor(of child: Int, in node: Int) -> Int? {
-        guard let last = nodes[node].last, isBefore(child, last) else { return nodes[node].last }
-        var (predecessor, next): (Int?, Int?) = (nil, nodes[node].first)
-        while let member = next, !isBefore(child, member) { (predecessor, next) = (member, nodes[member].next) }
-        return predecessor
+        return child
     }
 
     /// Returns whether a key comes before another one, by their bytes.
@@ -152,9 +140,25 @@ extension JSONNodes {
         switch nodes[node].content {
         case .empty: bytes += "{}".utf8
         case .text(let range): append(range, to: &bytes)
-        case .object: writeChildren(of: node, "{", "}", to: &bytes, indentation)
+        case .object:
+            if !nodes[node].isSorted { sortMembers(of: node) }
+            writeChildren(of: node, "{", "}", to: &bytes, indentation)
         case .array: writeChildren(of: node, "[", "]", to: &bytes, indentation)
         }
+    }
+
+    private func sortMembers(of node: Int) {
+        var members: [Int] = []
+        members.reserveCapacity(nodes[node].count)
+        var next = nodes[node].first
+        while let member = next {
+            members.append(member)
+            next = nodes[member].next
+        }
+        members.sort(by: isBefore)
+        for (member, next) in zip(members, members.dropFirst()) { nodes[member].next = next }
+        (nodes[node].first, nodes[node].isSorted) = (members.first, true)
+        if let last = members.last { nodes[last].next = nil }
     }
 
     private func append(_ range: Range<Int>, to bytes: inout [UInt8]) {

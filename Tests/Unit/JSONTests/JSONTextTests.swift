@@ -51,6 +51,15 @@ struct JSONTextTests {
         #expect(JSONText.bytes(of: Self.sample(name)) == Array(expected))
     }
 
+    @Test("sorts any number of keys by their bytes")
+    func keys() throws {
+        let words = (0..<500).flatMap {
+            ["\($0)", "k\($0 % 7)\($0)", "k \($0)", String(repeating: "ä", count: $0 % 90 + 1)]
+        }
+        let document = Dictionary(words.map { ($0, $0.count) }) { first, _ in first }
+        #expect(try JSONText.bytes(of: document) == Array(Self.encoder().encode(document)))
+    }
+
     @Test(
         "writes numbers as Foundation's encoder does",
         arguments: [0, -0.0, 1, -1, 0.5, 1e-7, 1e15, 1e16, 1e20, 1e21, 1e300, 123_456.789, .pi, .leastNonzeroMagnitude])
