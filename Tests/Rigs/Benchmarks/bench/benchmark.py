@@ -16,11 +16,13 @@ from scenario import REFLEXES, Run
 def candidates(options):
     """Name and command line; the order is reversed every other round."""
     peers = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers")
+    arguments = "run --config {config} --state {state}"
     return {
         "floor": f"{options.rig}/floor {{bus}} {{port}} {{base}} {{instance}} {{serials}} {{mode}}",
         "python": f"env PYTHONPATH={options.rig} {options.python} {peers}/python_bridge.py "
                   "{port} {base} {instance} {serials} {mode}",
-        "jacquard2mqtt": f"{options.daemon} run --config {{config}} --state {{state}}",
+        "before": f"{options.before} {arguments}",
+        "jacquard2mqtt": f"{options.daemon} {arguments}",
     }
 
 
@@ -146,6 +148,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rig", required=True, help="folder of the built rig")
     parser.add_argument("--daemon", required=True, help="the program jacquard2mqtt, a release build")
+    parser.add_argument("--before", metavar="PROGRAM", help="another build of the daemon, for the same rounds")
     parser.add_argument("--python", required=True, help="interpreter with bleak, paho-mqtt and protobuf")
     parser.add_argument("--mode", default="acquire,signal", type=lambda text: text.split(","))
     parser.add_argument("--candidates", default="floor,python,jacquard2mqtt", type=lambda text: text.split(","))
@@ -161,7 +164,10 @@ def arguments():
     parser.add_argument("--endurance", type=int, default=0, metavar="GESTURES", help="only this, with the daemon alone")
     parser.add_argument("--reflex", type=float, default=0, metavar="RATE", help="only this: gestures a second, with a reflex for each")
     parser.add_argument("--json", help="all rounds, for machines")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.before:
+        options.candidates.insert(options.candidates.index("jacquard2mqtt"), "before")
+    return options
 
 
 def main():
