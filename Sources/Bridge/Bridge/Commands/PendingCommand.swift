@@ -66,44 +66,35 @@ struct PendingCommand: Sendable {
 
 /// The sender of a command: where its result is published, and what the result must contain.
 struct Requester: Sendable {
-    /// What never changes. One object, because a requester is copied often on the way of a command.
-    private final class Origin: Sendable {
+    /// What never changes.
+    private struct Origin {
         let resultTopic: String
         /// MQTT 5: an additional topic for the result; nil if the sender gave none or one that is not allowed.
-        let responseTopic: ResponseTopic?
+        var responseTopic: ResponseTopic?
         /// MQTT 5: returned unchanged with the result on the response topic.
-        let correlationData: [UInt8]?
+        var correlationData: [UInt8]?
         let receivedAt: Timestamp
         let id: String?
-        let isReading: Bool
+        var isReading = false
         /// Whether the `id` identifies repetitions of this command.
-        let isIDOwn: Bool
-        let member: GroupMember?
-        let trace: UInt64
-        let isReflex: Bool
+        var isIDOwn = false
+        var member: GroupMember?
+        var trace: UInt64 = 0
+        var isReflex = false
         /// The keys that the command does not have, each with a hint. The final result names them.
-        let ignoredKeys: [String: String]
+        var ignoredKeys: [String: String] = [:]
+    }
 
-        init(
-            resultTopic: String, responseTopic: ResponseTopic?, correlationData: [UInt8]?, receivedAt: Timestamp,
-            id: String?, isReading: Bool, isIDOwn: Bool, member: GroupMember?, trace: UInt64, isReflex: Bool,
-            ignoredKeys: [String: String]
-        ) {
-            self.resultTopic = resultTopic
-            self.responseTopic = responseTopic
-            self.correlationData = correlationData
-            self.receivedAt = receivedAt
-            self.id = id
-            self.isReading = isReading
-            self.isIDOwn = isIDOwn
-            self.member = member
-            self.trace = trace
-            self.isReflex = isReflex
-            self.ignoredKeys = ignoredKeys
+    /// Holds it in one object, because a requester is copied often on the way of a command.
+    private final class Box: Sendable {
+        let origin: Origin
+
+        init(_ origin: Origin) {
+            self.origin = origin
         }
     }
 
-    private let origin: Origin
+    private let box: Box
     /// When the `accepted` result is due; nil once it was published.
     var acceptedAt: Instant?
     /// Whether it has no further results: the bridge has left the broker of the command.
@@ -121,36 +112,34 @@ struct Requester: Sendable {
         isReading: Bool, isIDOwn: Bool = true, member: GroupMember? = nil, trace: UInt64 = 0,
         ignoredKeys: [String: String] = [:], at now: Timestamp
     ) {
-        origin = Origin(
-            resultTopic: address.resultTopic, responseTopic: responseTopic,
-            correlationData: responseTopic == nil ? nil : message.correlationData, receivedAt: now, id: id,
-            isReading: isReading, isIDOwn: isIDOwn, member: member, trace: trace, isReflex: false,
-            ignoredKeys: ignoredKeys)
+        box = Box(
+            Origin(
+                resultTopic: address.resultTopic, responseTopic: responseTopic,
+                correlationData: responseTopic == nil ? nil : message.correlationData, receivedAt: now, id: id,
+                isReading: isReading, isIDOwn: isIDOwn, member: member, trace: trace, ignoredKeys: ignoredKeys))
         acceptedAt = now.instant + Self.patience
     }
 
     /// A reflex, whose trigger is the `id` of its result.
     init(reflex trigger: String, resultTopic: String, at now: Timestamp) {
-        origin = Origin(
-            resultTopic: resultTopic, responseTopic: nil, correlationData: nil, receivedAt: now, id: trigger,
-            isReading: false, isIDOwn: false, member: nil, trace: 0, isReflex: true, ignoredKeys: [:])
+        box = Box(Origin(resultTopic: resultTopic, receivedAt: now, id: trigger, isReflex: true))
         acceptedAt = nil
     }
 
     /// `T/<command>/result` or `G/response/<verb>`.
-    var resultTopic: String { origin.resultTopic }
+    var resultTopic: String { box.origin.resultTopic }
     /// When the command was received.
-    var receivedAt: Timestamp { origin.receivedAt }
+    var receivedAt: Timestamp { box.origin.receivedAt }
     /// The command's `id`.
-    var id: String? { origin.id }
+    var id: String? { box.origin.id }
     /// Whether it reads what another command with the same result topic sets.
-    var isReading: Bool { origin.isReading }
+    var isReading: Bool { box.origin.isReading }
     /// The tag as part of the group that the command was sent to; nil for a command to a tag or the bridge.
-    var member: GroupMember? { origin.member }
+    var member: GroupMember? { box.origin.member }
     /// Whether it is a reflex of the bridge: without a broker it has no result.
-    var isReflex: Bool { origin.isReflex }
+    var isReflex: Bool { box.origin.isReflex }
     /// The number of the command in ``CommandTraces``; 0 for a request to the bridge and a reflex.
-    var trace: UInt64 { origin.trace }
+    var trace: UInt64 { box.origin.trace }
 
     /// Notes that a bridge has not received this message. There are as many names as there may be bridges.
     mutating func add(unaware bridge: ExactText) {
@@ -162,7 +151,7 @@ struct Requester: Sendable {
 
     /// The key of the stored result; nil without a command `id`.
     var key: StoredResults.Key? {
-        guard origin.isIDOwn else { return nil }
+        guard box.origin.isIDOwn else { return nil }
         return id.map { StoredResults.Key(resultTopic: resultTopic, id: $0, isReading: isReading) }
     }
 }
@@ -180,9 +169,9 @@ extension Requester {
         let kind: Publication.Kind =
             isReflex ? .event(lifetime: Self.reflexLifetime) : .result(lifetime: Self.lifetime)
         effects.publish(Publication(topic: resultTopic, payload: payload, kind: kind))
-        guard let responseTopic = origin.responseTopic else { return }
+        guard let responseTopic = box.origin.responseTopic else { return }
         var answer = Publication(topic: responseTopic.text, payload: payload, kind: kind)
-        answer.message.correlationData = origin.correlationData
+        answer.message.correlationData = box.origin.correlationData
         answer.isForRequester = true
         effects.publish(answer)
     }
@@ -196,9 +185,9 @@ extension Requester {
         at now: Timestamp,
         _ timeText: inout TimeText
     ) -> [UInt8] {
-        let isNaming = !origin.ignoredKeys.isEmpty && status != .accepted
+        let isNaming = !box.origin.ignoredKeys.isEmpty && status != .accepted
         return ResultDocument(
-            id: id, status: status, data: isNaming ? data.naming(ignored: origin.ignoredKeys) : data, error: error,
+            id: id, status: status, data: isNaming ? data.naming(ignored: box.origin.ignoredKeys) : data, error: error,
             tag: member?.tag.text,
             tookMilliseconds: max(0, (now.instant - receivedAt.instant).milliseconds), time: now, bridge: bridge
         ).bytes(&timeText)
