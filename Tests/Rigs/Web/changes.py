@@ -21,7 +21,7 @@ ABSENCE = """(async () => {
   state("online", {from_ms: began - 30 * minute, to_ms: began});
   shown.push(parts());
   // What has not changed is not said again.
-  if (ARGUMENT === 60) model.now = () => began + 5000;
+  if (ARGUMENT === 60) model.now = () => began + 10000;
   else link(iso(ARGUMENT), began);
   shown.push(parts());
   return shown;
