@@ -5,22 +5,23 @@ public enum JSONText {
     /// The document on one line.
     ///
     /// - Returns: UTF-8; `null` for a document with a number that is not finite, which JSON does not have.
-    public static func bytes(of document: some Encodable) -> [UInt8] {
-        nodes(of: document)?.bytes(indentation: nil) ?? Array("null".utf8)
-    }
+    public static func bytes(of document: some JSONDocument) -> [UInt8] { bytes { document.write(to: &$0) } }
+
+    /// An object on one line.
+    ///
+    /// - Parameter members: adds its members, in any order.
+    /// - Returns: UTF-8; `null` as above.
+    public static func objectBytes(_ members: (inout JSONWriter) -> Void) -> [UInt8] { bytes { $0.object(members) } }
 
     /// The document on lines for people, indented by two spaces.
-    public static func indentedBytes(of document: some Encodable) -> [UInt8] {
-        nodes(of: document)?.bytes(indentation: 0) ?? Array("null".utf8)
+    public static func indentedBytes(of document: some JSONDocument) -> [UInt8] {
+        bytes(isIndented: true) { document.write(to: &$0) }
     }
 
-    private static func nodes(of document: some Encodable) -> JSONNodes? {
-        let nodes = JSONNodes()
-        do {
-            try document.encode(to: NodeEncoder(nodes: nodes, node: JSONNodes.root))
-            return nodes
-        } catch {
-            return nil
-        }
+    private static func bytes(isIndented: Bool = false, _ document: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter(capacity: 512, isIndented: isIndented)
+        document(&json)
+        // Copied without spare capacity, because documents may be kept for long.
+        return json.finished().withUnsafeBufferPointer(Array.init)
     }
 }

@@ -300,7 +300,7 @@ struct DocumentationTests {
             + BridgeRequestTable.rows.map { "jacquard/bridge/attic/request/\($0.name) " }
         let words =
             CommandFailure.Code.allCases.map(\.rawValue) + Problem.Code.allCases.map(\.rawValue)
-            + EventDocument.Kind.allCases.map(\.rawValue)
+            + BridgeEventKind.allCases.map(\.rawValue)
         // Not asked in the expectation, which would print the article.
         let missing = (topics + words.map { "\n| `\($0)` |" }).filter { !article.contains($0) }
         #expect(missing.isEmpty, "MQTTTopics.md lacks these")

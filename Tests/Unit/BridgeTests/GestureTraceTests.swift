@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Testing
 import Time
@@ -27,15 +28,18 @@ struct GestureTraceTests {
     private func line(_ outbox: Outbox) -> String {
         let now = Timestamp(instant: at(10_000), unixMilliseconds: 0)
         return outbox.gestures(TraceQuery(tag: nil, sequence: nil, count: 100)).map { trace in
-            let document = GestureTraceDocument(trace, of: "003R", ChordNames(), nil, TraceClock(now), at: now)
-            let (gesture, stages) = (document.gesture, document.stages)
-            let times = [stages.read, stages.reassembled, stages.queued, stages.written, stages.ended]
-                .map { $0.map { "\(($0 + 50) / 100)" } ?? "-" }
-            let released = stages.released.map { "released \(($0 + 50) / 100)" }
+            let document = JSONValue(
+                parsing: JSONText.bytes(
+                    of: GestureTraceDocument(
+                        trace: trace, tag: "003R", names: ChordNames(), tracing: nil, clock: TraceClock(now), now: now))
+            )
+            func tenths(_ key: String) -> String? { (document?[key]?.integer).map { "\(($0 + 50) / 100)" } }
+            let times = ["read_us", "reassembled_us", "queued_us", "written_us", "ended_us"].map { tenths($0) ?? "-" }
             let rest = [
-                gesture.reason.map { "reason \($0)" }, gesture.waitedFor, gesture.repeated ? "again" : nil, released,
+                document?["reason"]?.word.map { "reason \($0)" }, document?["waited_for"]?.word,
+                document?["repeated"]?.flag == true ? "again" : nil, tenths("released_us").map { "released \($0)" },
             ]
-            return ([gesture.stage] + times + rest.compactMap(\.self)).joined(separator: " ")
+            return ([document?["stage"]?.word ?? ""] + times + rest.compactMap(\.self)).joined(separator: " ")
         }.joined(separator: ", ")
     }
 

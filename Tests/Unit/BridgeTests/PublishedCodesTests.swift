@@ -11,7 +11,7 @@ struct PublishedCodesTests {
 
     private static let words: [String] =
         Problem.Code.allCases.map(\.rawValue) + CommandFailure.Code.allCases.map(\.rawValue)
-        + TagConnectionError.Code.allCases.map(\.word) + EventDocument.Kind.allCases.map(\.rawValue)
+        + TagConnectionError.Code.allCases.map(\.word) + BridgeEventKind.allCases.map(\.rawValue)
 
     @Test("comes out of the daemon in an end-to-end test")
     func tested() throws {

@@ -2,13 +2,20 @@ import FoundationEssentials
 import JSON
 import Testing
 
-/// A document with everything that ours have, and what they could have.
-private struct Sample: Encodable {
-    struct Inner: Encodable {
+/// A document with everything that ours have, and what they could have. Its members are not added in order.
+private struct Sample: Encodable, JSONRecord {
+    struct Inner: Encodable, JSONRecord {
         let uniqueID: String
         let enabledByDefault: Bool
         var missing: String?
         let counts: [String: UInt64]
+
+        func addMembers(to object: inout JSONWriter) {
+            object.add("uniqueID", uniqueID)
+            object.add("enabledByDefault", enabledByDefault)
+            object.addIfPresent("missing", missing)
+            object.add("counts", counts)
+        }
     }
 
     let name: String
@@ -23,6 +30,25 @@ private struct Sample: Encodable {
     let nothing: [String: String] = [:]
     let byName: [String: Inner]
     let nested: [[Int]] = [[1, 2], []]
+    let a = 0
+    let ab = [true]
+
+    func addMembers(to object: inout JSONWriter) {
+        object.add("name", name)
+        object.add("level", level)
+        object.add("big", big)
+        object.add("small", small)
+        object.add("ratio", ratio)
+        object.add("narrow", narrow)
+        object.add("lines", lines)
+        object.add("inner", inner)
+        object.add("empty", empty)
+        object.add("nothing", nothing)
+        object.add("byName", byName)
+        object.add("nested", nested)
+        object.add("ab", ab)
+        object.add("a", a)
+    }
 }
 
 @Suite("JSON text")
@@ -81,6 +107,41 @@ struct JSONTextTests {
                 }
                 """#)
         #expect(JSONValue(parsing: bytes) == ["a": [], "b": ["x", "y"]])
+    }
+
+    @Test("on lines for people has the members in order, too")
+    func indentedRecord() {
+        let sample = Self.sample("x")
+        let text = String(decoding: JSONText.indentedBytes(of: sample), as: UTF8.self)
+        #expect(JSONValue(parsing: Array(text.utf8)) == JSONValue(parsing: JSONText.bytes(of: sample)))
+        let keys = text.split(separator: "\n").filter { $0.hasPrefix("  \"") }.map { $0.split(separator: " ")[0] }
+        #expect(keys.count == 14)
+        #expect(keys == keys.sorted())
+    }
+
+    @Test("has a time as text")
+    func time() {
+        var (json, text) = (JSONWriter(capacity: 0), TimeText())
+        json.object { $0.add("time", time: 1_795_342_202_114, &text) }
+        #expect(json.finished() == Array(#"{"time":"\#(TimeText.utc(1_795_342_202_114))"}"#.utf8))
+    }
+
+    @Test("has objects without members, null for nothing, and text that is JSON already")
+    func parts() {
+        let bytes = JSONText.objectBytes { object in
+            object.add("id", String?.none)
+            object.add("data") { _ in }
+            object.addIfPresent("missing", Int?.none)
+            object.add("present") { $0.addIfPresent("null", String??.some(nil)) }
+            object.add("raw", Text(json: Array("[1]".utf8)))
+        }
+        #expect(bytes == Array(#"{"data":{},"id":null,"present":{"null":null},"raw":[1]}"#.utf8))
+    }
+
+    private struct Text: JSONDocument {
+        let json: [UInt8]
+
+        func write(to json: inout JSONWriter) { json.write(json: self.json) }
     }
 
     @Test("has null for a document with a number that is not finite", arguments: [Double.infinity, -.infinity, .nan])

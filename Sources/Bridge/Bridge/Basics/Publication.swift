@@ -73,12 +73,22 @@ extension Publication {
     }
 
     /// A fact whose payload is a JSON document.
-    static func fact(_ topic: String, _ document: some Encodable) -> Publication {
+    static func fact(_ topic: String, _ document: some JSONDocument) -> Publication {
         Publication(topic: topic, payload: JSONText.bytes(of: document), kind: .fact)
     }
 
+    /// A fact whose payload is an object with these members.
+    static func fact(_ topic: String, members: (inout JSONWriter) -> Void) -> Publication {
+        Publication(topic: topic, payload: JSONText.objectBytes(members), kind: .fact)
+    }
+
+    /// One of many samples, as an object with these members.
+    static func stream(_ topic: String, members: (inout JSONWriter) -> Void) -> Publication {
+        .stream(topic, payload: JSONText.objectBytes(members))
+    }
+
     /// One of many samples, as a JSON document.
-    static func stream(_ topic: String, _ document: some Encodable) -> Publication {
+    static func stream(_ topic: String, _ document: some JSONDocument) -> Publication {
         .stream(topic, payload: JSONText.bytes(of: document))
     }
 

@@ -1,4 +1,4 @@
-import JSON
+public import JSON
 public import Time
 
 /// A point in time on two clocks: the monotonic clock for intervals, and the wall clock for payloads.
@@ -24,4 +24,9 @@ public struct Timestamp: Hashable, Sendable {
 extension Timestamp {
     /// The time in the contract's format.
     var text: String { TimeText.utc(unixMilliseconds) }
+}
+
+extension Timestamp: JSONDocument {
+    /// Writes the time in the contract's format.
+    public func write(to json: inout JSONWriter) { json.write(text) }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// The checks of `doctor` and of `request/doctor`, in the order of the report. The raw values are part of the public
 /// interface.
 public enum Check: String, CaseIterable, Sendable {
@@ -74,7 +76,7 @@ public enum Check: String, CaseIterable, Sendable {
 /// The result of a check.
 public struct Finding: Equatable, Sendable {
     /// From good to bad.
-    public enum Verdict: String, CaseIterable, Sendable, Encodable {
+    public enum Verdict: String, CaseIterable, Sendable {
         /// Not checked: an earlier check failed, or the configuration makes it unnecessary.
         case skipped
         /// No problem.
@@ -111,19 +113,14 @@ extension Finding.Verdict {
     }
 }
 
-extension Finding: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case name, title, verdict, found, remedies
-    }
-
-    /// Encodes `{"name","title","verdict","found","remedies"}`.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(check.rawValue, forKey: .name)
-        try container.encode(check.title, forKey: .title)
-        try container.encode(verdict, forKey: .verdict)
-        try container.encode(found, forKey: .found)
-        try container.encode(remedies, forKey: .remedies)
+extension Finding: JSONRecord {
+    /// Adds `name`, `title`, `verdict`, `found` and `remedies`.
+    public func addMembers(to object: inout JSONWriter) {
+        object.add("found", found)
+        object.add("name", check.rawValue)
+        object.add("remedies", remedies)
+        object.add("title", check.title)
+        object.add("verdict", verdict.rawValue)
     }
 }
 

@@ -5,7 +5,7 @@ import Time
 /// The error in a command's result.
 struct CommandFailure: Error, Hashable, Sendable {
     /// The error codes of the contract.
-    enum Code: String, Hashable, Sendable, CaseIterable, Encodable {
+    enum Code: String, Hashable, Sendable, CaseIterable {
         case invalidJSON = "invalid_json"
         case invalidArgument = "invalid_argument"
         case unknownCommand = "unknown_command"
@@ -57,18 +57,13 @@ extension CommandFailure.Code {
     }
 }
 
-extension CommandFailure: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case code, text, hint, retryable, reason
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(code, forKey: .code)
-        try container.encode(text, forKey: .text)
-        try container.encode(OrNull(wrappedValue: hint), forKey: .hint)
-        try container.encode(isRetryable, forKey: .retryable)
-        try container.encodeIfPresent(reason, forKey: .reason)
+extension CommandFailure: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("code", code.rawValue)
+        object.add("hint", hint)
+        object.addIfPresent("reason", reason)
+        object.add("retryable", isRetryable)
+        object.add("text", text)
     }
 }
 

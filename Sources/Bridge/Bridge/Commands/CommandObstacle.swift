@@ -33,18 +33,7 @@ enum CommandObstacle: Hashable, Sendable {
     }
 }
 
-/// The data of the `accepted` result of a command that is queued.
-struct WaitingDocument: Encodable {
-    let hint: String
-    let text: String
-    let waitingFor: String
-
-    enum CodingKeys: String, CodingKey {
-        case hint, text
-        case waitingFor = "waiting_for"
-    }
-
-    init(_ obstacle: CommandObstacle) {
-        (hint, text, waitingFor) = (obstacle.hint, obstacle.text, obstacle.word)
-    }
+extension CommandObstacle {
+    /// The data of the `accepted` result of a command that is queued.
+    var data: CommandData { CommandData(["hint": hint, "text": text, "waiting_for": word]) }
 }

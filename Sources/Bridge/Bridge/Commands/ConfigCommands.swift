@@ -21,7 +21,7 @@ struct ConfigGet: TagRequest {
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
         guard case .configValue(let value) = response else { return TagRequestOutcome() }
-        return TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
+        return TagRequestOutcome(data: CommandData(ConfigDocument(entry: entry, value: value)))
     }
 }
 
@@ -50,7 +50,7 @@ struct ConfigSet: TagRequest {
     func succeeded(
         _ response: TagCommandResponse, on tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects
     ) -> TagRequestOutcome {
-        TagRequestOutcome(data: CommandData(ConfigDocument(entry, value)))
+        TagRequestOutcome(data: CommandData(ConfigDocument(entry: entry, value: value)))
     }
 }
 
@@ -83,35 +83,33 @@ extension CommandArguments {
 }
 
 /// The data of the results of `config/get` and `config/set`. Type and value are null if the store has no value.
-struct ConfigDocument: Encodable {
-    let key: String
-    @OrNull var type: String?
-    @OrNull var value: ConfigValueDocument?
+private struct ConfigDocument: JSONRecord {
+    let entry: ConfigEntry
+    let value: ConfigElement.Value?
 
-    init(_ entry: ConfigEntry, _ value: ConfigElement.Value?) {
-        key = entry.key
-        type = value?.type.rawValue
-        self.value = value.map(ConfigValueDocument.init)
+    func addMembers(to object: inout JSONWriter) {
+        object.add("key", entry.key)
+        object.add("type", value?.type.rawValue)
+        object.add("value", value.map(ConfigValueDocument.init))
     }
 }
 
 /// A stored value as JSON. Numbers that JSON cannot represent are strings: `nan`, `inf`, `-inf`.
-struct ConfigValueDocument: Encodable {
+private struct ConfigValueDocument: JSONDocument {
     let value: ConfigElement.Value
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
+    func write(to json: inout JSONWriter) {
         switch value {
-        case .bool(let value): try container.encode(value)
-        case .uint32(let value): try container.encode(value)
-        case .uint64(let value): try container.encode(value)
-        case .int32(let value): try container.encode(value)
-        case .int64(let value): try container.encode(value)
-        case .float(let value) where value.isFinite: try container.encode(value)
-        case .float(let value): try container.encode(String(describing: value))
-        case .double(let value) where value.isFinite: try container.encode(value)
-        case .double(let value): try container.encode(String(describing: value))
-        case .string(let value): try container.encode(value)
+        case .bool(let value): value.write(to: &json)
+        case .uint32(let value): value.write(to: &json)
+        case .uint64(let value): value.write(to: &json)
+        case .int32(let value): Int(value).write(to: &json)
+        case .int64(let value): value.write(to: &json)
+        case .float(let value) where value.isFinite: value.write(to: &json)
+        case .float(let value): json.write(String(describing: value))
+        case .double(let value) where value.isFinite: value.write(to: &json)
+        case .double(let value): json.write(String(describing: value))
+        case .string(let value): json.write(value)
         }
     }
 }

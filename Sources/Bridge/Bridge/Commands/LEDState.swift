@@ -144,16 +144,18 @@ struct LightDocument {
 
     /// The payload. The colour is not scaled by the brightness.
     var bytes: [UInt8] {
-        var object = JSONObjectWriter(capacity: 128)
-        object.add("brightness", Int64(led.shown.brightness))
-        object.add("color") { color in
-            color.add("b", Int64(led.shown.color.blue))
-            color.add("g", Int64(led.shown.color.green))
-            color.add("r", Int64(led.shown.color.red))
+        var json = JSONWriter(capacity: 128)
+        json.object { object in
+            object.add("brightness", led.shown.brightness)
+            object.add("color") { color in
+                color.add("b", led.shown.color.blue)
+                color.add("g", led.shown.color.green)
+                color.add("r", led.shown.color.red)
+            }
+            object.add("color_mode", "rgb")
+            object.add("effect", led.shown.effect.word)
+            object.add("state", led.isOn ? "ON" : "OFF")
         }
-        object.add("color_mode", "rgb")
-        object.add("effect", led.shown.effect.word)
-        object.add("state", led.isOn ? "ON" : "OFF")
-        return object.finished()
+        return json.finished()
     }
 }

@@ -318,7 +318,7 @@ extension PendingCommands {
                 pending[index].requesters[position].acceptedAt = nil
                 guard !left.contains(pending[index].token) else { continue }
                 let waiting = pending[index].isSent ? nil : obstacle(pending[index].tag)
-                let data = waiting.map { CommandData(WaitingDocument($0)) } ?? .none
+                let data = waiting?.data ?? .none
                 requester.publish(
                     requester.payload(.accepted, data: data, bridge: bridge, at: now, &timeText), &effects)
             }

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 
 /// `battery/get`: reads the battery level and returns it in the result.
@@ -49,7 +50,7 @@ struct InfoGet: TagRequest {
             return TagRequestOutcome(data: CommandData(tag.infoDocument))
         case (.deviceInformation(of: .gear), .component(let component)):
             tag.gearReported(component, at: now, &effects)
-            return TagRequestOutcome(data: CommandData(GearDocument(tag.gear.latest)))
+            return TagRequestOutcome(data: CommandData(GearDocument(gear: tag.gear.latest)))
         case (_, .modules): return TagRequestOutcome(response, aboutModulesOf: &tag, at: now, &effects)
         default: return TagRequestOutcome()
         }
@@ -79,14 +80,11 @@ struct SignalGet: TagRequest {
                     .unsupported, "The signal of tag \(tag.entry.id) has not been measured for this link",
                     hint: "Bluetooth measures advertisements, and a connected tag sends none"))
         }
-        let data = CommandData(SignalDocument(rssi: measured.value, time: measured.at.text))
+        let data = CommandData { object in
+            object.add("rssi", measured.value)
+            object.add("time", measured.at)
+        }
         tag.signalRead(measured.value, at: now, &effects)
         return TagRequestOutcome(data: data)
     }
-}
-
-/// The data of the result of `rssi/get`.
-struct SignalDocument: Encodable {
-    let rssi: Int
-    let time: String
 }

@@ -22,43 +22,47 @@ struct ResultDocument {
     /// - Parameter timeText: formats the time.
     /// - Returns: the payload.
     func bytes(_ timeText: inout TimeText) -> [UInt8] {
-        var object = JSONObjectWriter(capacity: 192)
-        object.add("bridge", bridge)
-        data.add(to: &object)
-        if let error { object.add("error", document: error) } else { object.add("error", nil) }
-        object.add("final", status != .accepted)
-        object.add("id", id)
-        object.add("status", status.rawValue)
-        if let tag { object.add("tag", tag) }
-        object.add("time", time: time.unixMilliseconds, &timeText)
-        object.add("took_ms", tookMilliseconds)
-        return object.finished()
+        var json = JSONWriter(capacity: 192)
+        json.object { object in
+            object.add("bridge", bridge)
+            object.add("data", data)
+            object.add("error", error)
+            object.add("final", status != .accepted)
+            object.add("id", id)
+            object.add("status", status.rawValue)
+            object.addIfPresent("tag", tag)
+            object.add("time", time: time.unixMilliseconds, &timeText)
+            object.add("took_ms", tookMilliseconds)
+        }
+        return json.finished()
     }
 }
 
 /// The data of a result: any document, or an empty object.
 struct CommandData: Sendable {
-    private let document: (any Encodable & Sendable)?
+    private let json: [UInt8]
 
-    /// Wraps a document.
-    init(_ document: some Encodable & Sendable) {
-        self.document = document
+    /// The text of a document.
+    init(_ document: some JSONDocument) {
+        json = JSONText.bytes(of: document)
     }
 
-    private init() {
-        document = nil
+    /// The text of an object with these members.
+    init(members: (inout JSONWriter) -> Void) {
+        json = JSONText.objectBytes(members)
     }
 
     /// Returns the data with the key `ignored`: the keys that a command does not have.
     func naming(ignored keys: [String: String]) -> CommandData {
-        let members = document.flatMap { JSONValue(parsing: JSONText.bytes(of: $0)) }?.members ?? [:]
-        return CommandData(members.merging(["ignored": .object(keys.mapValues { .string($0) })]) { own, _ in own })
+        let members = JSONValue(parsing: json)?.members ?? [:]
+        return CommandData(
+            JSONValue.object(members.merging(["ignored": .object(keys.mapValues { .string($0) })]) { own, _ in own }))
     }
 
     /// `{}`
-    static let none = CommandData()
+    static let none = CommandData { _ in }
+}
 
-    fileprivate func add(to object: inout JSONObjectWriter) {
-        if let document { object.add("data", document: document) } else { object.add("data") { _ in } }
-    }
+extension CommandData: JSONDocument {
+    func write(to json: inout JSONWriter) { json.write(json: self.json) }
 }

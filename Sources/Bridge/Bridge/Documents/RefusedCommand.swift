@@ -1,5 +1,7 @@
+import JSON
+
 /// A command that a bridge has ended, and that another bridge may still have. An element of `refused` in `G/info`.
-struct RefusedCommand: Hashable, Sendable, Encodable {
+struct RefusedCommand: Hashable, Sendable, JSONRecord {
     /// Whether the bridge has published the result; omitted if another bridge publishes it.
     let answered: Bool?
     /// The `id` of the command; omitted if it has none.
@@ -12,4 +14,12 @@ struct RefusedCommand: Hashable, Sendable, Encodable {
 
     /// Size in bytes.
     var size: Int { (id?.utf8.count ?? 0) + tag.utf8.count + topic.utf8.count }
+
+    func addMembers(to object: inout JSONWriter) {
+        object.addIfPresent("answered", answered)
+        object.addIfPresent("id", id)
+        object.addIfPresent("reading", reading)
+        object.add("tag", tag)
+        object.add("topic", topic)
+    }
 }

@@ -134,14 +134,13 @@ extension RecordedTags {
 // MARK: The file of the table
 
 extension RecordedTags {
-    private struct Document: Encodable {
-        struct Tag: Encodable {
-            let id: TagID
-            let name: String
-        }
+    private struct Document: JSONRecord {
+        let numbers: [(key: TagID, value: Int)]
 
-        let tags: [Tag]
-        let version = RecordedTags.version
+        func addMembers(to object: inout JSONWriter) {
+            object.add("tags", numbers.map { ["id": $0.key.text, "name": RecordedTags.name($0.value)] })
+            object.add("version", RecordedTags.version)
+        }
     }
 
     /// The greatest size of the table's file that is read; a tag takes at most a hundred bytes.
@@ -149,8 +148,7 @@ extension RecordedTags {
 
     /// The contents of the table's file.
     public var bytes: [UInt8] {
-        let tags = numbers.sorted { $0.value < $1.value }.map { Document.Tag(id: $0.key, name: Self.name($0.value)) }
-        return JSONText.indentedBytes(of: Document(tags: tags)) + [UInt8(ascii: "\n")]
+        JSONText.indentedBytes(of: Document(numbers: numbers.sorted { $0.value < $1.value })) + [UInt8(ascii: "\n")]
     }
 
     /// Parses the table's file.

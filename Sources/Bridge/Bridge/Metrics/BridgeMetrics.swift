@@ -85,8 +85,10 @@ struct BridgeMetrics {
                 }),
             MetricFamily(
                 name: "bridge_problems", help: "Problems of the health topic, by code.", kind: .gauge,
-                samples: Dictionary(grouping: document.problems, by: \.code).sorted { $0.key < $1.key }
-                    .map { .init(labels: [.init(name: "code", value: $0)], value: Int64($1.count)) }),
+                samples: Dictionary(grouping: document.problems.keys, by: \.key.code.rawValue).sorted {
+                    $0.key < $1.key
+                }
+                .map { .init(labels: [.init(name: "code", value: $0)], value: Int64($1.count)) }),
             .durations(
                 "bridge_gesture_seconds", "From the notification of a gesture to the broker's acknowledgement.",
                 [([], measurement.gestureDurations)]),

@@ -88,41 +88,25 @@ extension TagRequestOutcome {
         tag.rare.unconfirmed.modulesConfirmed()
         effects.publish(tag.modulesFact)
         tag.tell(.modules(modules, hasActivated: hasActivated), at: now, &effects)
-        self.init(data: CommandData(ModulesDocument(modules)))
+        self.init(data: CommandData(["modules": modules.map { ModuleDocument(module: $0) }]))
     }
 }
 
-/// The data of the result of `info/get` for the loadable modules.
-struct ModulesDocument: Encodable {
-    struct Module: Encodable {
-        @OrNull var name: String?
-        @OrNull var vendorID: String?
-        @OrNull var productID: String?
-        @OrNull var moduleID: String?
-        @OrNull var firmware: String?
-        @OrNull var enabled: Bool?
+/// A loadable module in `T/modules`, and in the results of commands about modules.
+struct ModuleDocument: JSONRecord {
+    let module: ModuleDescriptor
 
-        private enum CodingKeys: String, CodingKey {
-            case name, firmware, enabled
-            case vendorID = "vendor_id"
-            case productID = "product_id"
-            case moduleID = "module_id"
-        }
-    }
-
-    let modules: [Module]
-
-    init(_ modules: [ModuleDescriptor]) {
-        self.modules = modules.map { module in
-            Module(
-                name: module.name, vendorID: module.vendorID?.description, productID: module.productID?.description,
-                moduleID: module.moduleID?.description, firmware: module.version?.description, enabled: module.isEnabled
-            )
-        }
+    func addMembers(to object: inout JSONWriter) {
+        object.add("enabled", module.isEnabled)
+        object.add("firmware", module.version?.description)
+        object.add("module_id", module.moduleID?.description)
+        object.add("name", module.name)
+        object.add("product_id", module.productID?.description)
+        object.add("vendor_id", module.vendorID?.description)
     }
 }
 
-extension ModulesDocument {
+extension ModuleDocument {
     static let topic = TopicRow("modules", .fact, isOnPage: false) { document in
         let modules = (document.elements ?? []).map { module in
             (module["name"]?.word ?? "a module") + (module["enabled"]?.flag == true ? ", active" : "")
@@ -135,7 +119,7 @@ extension TagMirror {
     /// `T/modules`; nothing until the modules were listed.
     var modulesFact: [Publication] {
         guard let modules = rareFacts.first?.modules else { return [] }
-        return [.fact(topics[ModulesDocument.topic], ModulesDocument(modules).modules)]
+        return [.fact(topics[ModuleDocument.topic], modules.map { ModuleDocument(module: $0) })]
     }
 
     /// Handles a module that was activated or deactivated by itself.

@@ -38,9 +38,9 @@ struct Motion: TagFeature {
 
     func facts(_ topics: TagTopics) -> [Publication] {
         guard let state = states.first else { return [] }
-        let fact = Publication.fact(topics[MotionDocument.topic], MotionDocument(state))
+        let fact = Publication.fact(topics[MotionDocument.topic], MotionDocument(motion: state))
         guard let sessions = state.sessions else { return [fact] }
-        return [fact, .fact(topics[MotionSessionDocument.topic], sessions.map(MotionSessionDocument.init))]
+        return [fact, .fact(topics[MotionSessionDocument.topic], sessions.map { MotionSessionDocument(stored: $0) })]
     }
 
     mutating func handle(_ event: FeatureEvent, of tag: inout TagMirror, at now: Timestamp, _ effects: inout Effects) {

@@ -329,7 +329,11 @@ extension TagRequestOutcome {
             if !isComplete { failure = CommandFailure(.timeout, "The tag has not sent the whole list of sessions") }
         default: break
         }
-        self.init(
-            data: CommandData(MotionResultDocument(tag.motion, withSessions: withSessions)), failure: failure)
+        let data = CommandData { object in
+            object.add("imu", MotionDocument(motion: tag.motion))
+            object.add(
+                "sessions", withSessions ? (tag.motion.sessions ?? []).map { MotionSessionDocument(stored: $0) } : nil)
+        }
+        self.init(data: data, failure: failure)
     }
 }

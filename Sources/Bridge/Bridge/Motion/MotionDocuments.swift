@@ -3,118 +3,73 @@ import JacquardProtocol
 import Text
 
 /// The payload of `T/imu`.
-struct MotionDocument: Encodable {
-    struct Download: Encodable {
-        let session: String
-        let bytes: Int
-        let of: Int
+struct MotionDocument: JSONRecord {
+    let motion: MotionState
+
+    func addMembers(to object: inout JSONWriter) {
+        let isTransferring = motion.download?.isRunning == true
+        object.add("accelerometer_hz", motion.use.rates?.accelerometerHertz)
+        object.add("code", motion.status?.rawValue)
+        object.add("download", motion.download.map(MotionDownloadDocument.init))
+        object.add("dps_per_unit", IMUConfiguration().degreesPerSecondPerUnit)
+        object.add("error", motion.lastDownload.error)
+        object.add("file", motion.lastDownload.file)
+        object.add("g_per_unit", IMUConfiguration().gPerUnit)
+        object.add("gyroscope_hz", motion.use.rates?.gyroscopeHertz)
+        object.add("lost", motion.stream?.batch.losses.lost ?? motion.use.lost)
+        object.add("mode", motion.use.mode.rawValue)
+        object.add("module", motion.module?.word)
+        object.add("session", motion.use.session)
+        object.add("state", isTransferring ? MotionStatus.transferring.word : motion.status?.word)
+        object.add("tick_us", Int(MotionSample.tickMicroseconds))
     }
+}
 
-    @OrNull var accelerometerHertz: Double?
-    @OrNull var gyroscopeHertz: Double?
-    let tickMicroseconds = Int(MotionSample.tickMicroseconds)
-    let gPerUnit = IMUConfiguration().gPerUnit
-    let degreesPerUnit = IMUConfiguration().degreesPerSecondPerUnit
-    @OrNull var code: UInt32?
-    let mode: String
-    @OrNull var module: String?
-    @OrNull var session: String?
-    @OrNull var state: String?
-    let lost: Int
-    @OrNull var download: Download?
-    @OrNull var file: String?
-    @OrNull var error: String?
+/// The transfer in `T/imu`.
+private struct MotionDownloadDocument: JSONRecord {
+    let download: MotionState.Download
 
-    private enum CodingKeys: String, CodingKey {
-        case accelerometerHertz = "accelerometer_hz"
-        case gyroscopeHertz = "gyroscope_hz"
-        case tickMicroseconds = "tick_us"
-        case gPerUnit = "g_per_unit"
-        case degreesPerUnit = "dps_per_unit"
-        case code, mode, module, session, state, lost, download, file, error
-    }
-
-    init(_ motion: MotionState) {
-        accelerometerHertz = motion.use.rates?.accelerometerHertz
-        gyroscopeHertz = motion.use.rates?.gyroscopeHertz
-        code = motion.status?.rawValue
-        mode = motion.use.mode.rawValue
-        module = motion.module?.word
-        session = motion.use.session
-        state = motion.download?.isRunning == true ? MotionStatus.transferring.word : motion.status?.word
-        lost = motion.stream?.batch.losses.lost ?? motion.use.lost
-        download = motion.download.map {
-            Download(session: $0.session.id.session, bytes: $0.received, of: Int($0.session.byteCount))
-        }
-        file = motion.lastDownload.file
-        error = motion.lastDownload.error
+    func addMembers(to object: inout JSONWriter) {
+        object.add("bytes", download.received)
+        object.add("of", Int(download.session.byteCount))
+        object.add("session", download.session.id.session)
     }
 }
 
 /// A session in `T/imu/sessions`.
-struct MotionSessionDocument: Encodable {
-    let session: String
-    let group: String
-    let campaign: String
-    let product: String
-    let subject: String
-    let bytes: Int
-    let crc: String
+struct MotionSessionDocument: JSONRecord {
+    let stored: StoredMotionSession
 
-    init(_ stored: StoredMotionSession) {
-        session = stored.id.session
-        group = stored.id.group
-        campaign = stored.id.campaign
-        product = stored.id.product
-        subject = stored.id.subject
-        bytes = Int(stored.byteCount)
-        crc = String(stored.crc, radix: 16)
-    }
-}
-
-/// The data of the results of `imu/get` and `imu/set`.
-struct MotionResultDocument: Encodable {
-    let imu: MotionDocument
-    @OrNull var sessions: [MotionSessionDocument]?
-
-    init(_ motion: MotionState, withSessions: Bool) {
-        imu = MotionDocument(motion)
-        sessions = withSessions ? (motion.sessions ?? []).map(MotionSessionDocument.init) : nil
+    func addMembers(to object: inout JSONWriter) {
+        object.add("bytes", Int(stored.byteCount))
+        object.add("campaign", stored.id.campaign)
+        object.add("crc", String(stored.crc, radix: 16))
+        object.add("group", stored.id.group)
+        object.add("product", stored.id.product)
+        object.add("session", stored.id.session)
+        object.add("subject", stored.id.subject)
     }
 }
 
 /// The payload of `T/imu/data` as JSON.
-struct MotionDataDocument: Encodable {
-    let samples: [[Int]]
-    let lost: Int
-    let sensor: Int
-    let seq: Int
-    let step: Int
-    let ticks: Int
-    let time: String
+struct MotionDataDocument: JSONRecord {
+    let batch: MotionBatch
+    let now: Timestamp
 
-    private enum CodingKeys: String, CodingKey {
-        case samples = "accel_gyro"
-        case lost, sensor, seq, step, ticks, time
-    }
-
-    init(_ batch: MotionBatch, at now: Timestamp) {
-        var rows: [[Int]] = []
-        var first: UInt32?
-        for start in stride(from: 0, to: batch.samples.count, by: MotionSample.byteCount) {
-            guard let sample = MotionSample(batch.samples[start...]) else { continue }
-            if first == nil { first = sample.ticks }
-            let (acceleration, rotation) = (sample.acceleration, sample.rotation)
-            rows.append(
-                [acceleration.x, acceleration.y, acceleration.z, rotation.x, rotation.y, rotation.z].map { Int($0) })
+    func addMembers(to object: inout JSONWriter) {
+        let samples = stride(from: 0, to: batch.samples.count, by: MotionSample.byteCount).compactMap { start in
+            MotionSample(batch.samples[start...])
         }
-        samples = rows
-        lost = batch.losses.lost
-        sensor = Int(batch.sensor)
-        seq = Int(batch.first)
-        step = Int(batch.losses.step)
-        ticks = Int(first ?? 0)
-        time = now.text
+        let rows = samples.map { sample in
+            [sample.acceleration, sample.rotation].flatMap { [Int($0.x), Int($0.y), Int($0.z)] }
+        }
+        object.add("accel_gyro", rows)
+        object.add("lost", batch.losses.lost)
+        object.add("sensor", batch.sensor)
+        object.add("seq", batch.first)
+        object.add("step", Int(batch.losses.step))
+        object.add("ticks", samples.first?.ticks ?? 0)
+        object.add("time", now)
     }
 }
 

@@ -143,7 +143,8 @@ extension MotionState {
         guard let stream, stream.batch.count > 0 else { return }
         self.stream?.batch.end()
         let bytes =
-            stream.isBinary ? stream.batch.bytes : JSONText.bytes(of: MotionDataDocument(stream.batch, at: tag.now))
+            stream.isBinary
+            ? stream.batch.bytes : JSONText.bytes(of: MotionDataDocument(batch: stream.batch, now: tag.now))
         effects.append(.publishSamples(bytes))
     }
 }

@@ -171,18 +171,16 @@ struct Presence: Sendable {
 }
 
 /// `T/presence`.
-struct PresenceDocument: Encodable {
-    let inferred: Bool
-    @OrNull var radio: String?
-    let since: String
-    let state: String
+struct PresenceDocument: JSONRecord {
+    let presence: Presence
+    /// nil while the bridge has a single one.
+    let radio: String?
 
-    /// The radio is `null` while the bridge has a single one.
-    init(_ presence: Presence, radio: String?) {
-        inferred = presence.isInferred
-        self.radio = radio
-        since = presence.since.text
-        state = presence.state.rawValue
+    func addMembers(to object: inout JSONWriter) {
+        object.add("inferred", presence.isInferred)
+        object.add("radio", radio)
+        object.add("since", presence.since)
+        object.add("state", presence.state.rawValue)
     }
 }
 

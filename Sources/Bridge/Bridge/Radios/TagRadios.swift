@@ -75,22 +75,14 @@ struct TagRadios: Sendable {
 }
 
 /// One element of `T/radios`.
-struct RadioDocument: Encodable {
-    let radio: String
-    @OrNull var rssi: Int?
-    @OrNull var lastReceived: String?
-    let bonded: Bool
+struct RadioDocument: JSONRecord {
+    let row: TagRadios.Row
 
-    init(_ row: TagRadios.Row) {
-        radio = row.radio
-        rssi = row.rssi
-        lastReceived = row.last?.text
-        bonded = row.isBonded
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case radio, rssi, bonded
-        case lastReceived = "last_received"
+    func addMembers(to object: inout JSONWriter) {
+        object.add("bonded", row.isBonded)
+        object.add("last_received", row.last)
+        object.add("radio", row.radio)
+        object.add("rssi", row.rssi)
     }
 }
 

@@ -29,7 +29,7 @@ struct Raw: TagFeature {
         // The session may be a new one.
         case .linkChanged where tag.isConnected && !views.isEmpty: observe(views, of: tag, &effects)
         case .raw(let bytes, let view) where views.contains(view):
-            effects.publish(.stream(tag.topics[Self.topic], RawDocument(bytes, view: view)))
+            effects.publish(.stream(tag.topics[Self.topic], RawDocument(bytes: bytes, view: view)))
         case .configured(_, let new, _) where !new.features.allowsRawData && !views.isEmpty:
             observe([], of: tag, &effects)
         default: break

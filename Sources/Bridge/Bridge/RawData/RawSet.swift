@@ -23,7 +23,7 @@ struct RawSet: TagRequest {
         }
     }
 
-    private static let views: [(word: String, view: RawViews)] = [
+    fileprivate static let views: [(word: String, view: RawViews)] = [
         ("value", .value), ("packet", .packet), ("payload", .payload),
     ]
 
@@ -74,17 +74,12 @@ struct RawSet: TagRequest {
 }
 
 /// The payload of `T/raw`.
-struct RawDocument: Encodable {
-    let bytes: String
-    let view: String
+struct RawDocument: JSONRecord {
+    let bytes: [UInt8]
+    let view: RawViews
 
-    init(_ bytes: [UInt8], view: RawViews) {
-        self.bytes = bytes.hex
-        self.view =
-            switch view {
-            case .packet: "packet"
-            case .payload: "payload"
-            default: "value"
-            }
+    func addMembers(to object: inout JSONWriter) {
+        object.add("bytes", bytes.hex)
+        object.add("view", RawSet.views.first { $0.view == view }?.word ?? "value")
     }
 }

@@ -108,10 +108,18 @@ struct GestureEncoder: Sendable {
     mutating func publication(
         on topic: String, chord: String, of gestures: [UInt64], by tag: TagHandle, sequence: UInt64, at now: Timestamp
     ) -> Publication {
-        let document = ChordDocument(
-            boot: boot, bridge: bridge, eventType: chord, gestures: gestures, sequence: sequence, time: now.text)
+        let payload = JSONText.objectBytes { object in
+            object.add("boot", boot)
+            object.add("bridge", bridge)
+            object.add("event_type", chord)
+            // A chord has no number of its own.
+            object.add("gesture", Int?.none)
+            object.add("of", gestures)
+            object.add("seq", sequence)
+            object.add("time", now)
+        }
         var publication = Publication(
-            topic: topic, payload: JSONText.bytes(of: document), kind: .event(lifetime: lifetime),
+            topic: topic, payload: payload, kind: .event(lifetime: lifetime),
             messageExpirySeconds: expirySeconds)
         publication.gesture = GestureMark(tag: tag, name: chordNames.mark(of: chord), sequence: sequence)
         if let tracing { publication.message.userProperty = tracing.parent(tag: tag, sequence: sequence) }
@@ -131,35 +139,6 @@ struct GestureEncoder: Sendable {
         time.append(now.unixMilliseconds, to: &bytes)
         bytes.append(contentsOf: Self.end)
         return bytes
-    }
-}
-
-/// A chord on `T/gesture`.
-struct ChordDocument: Encodable {
-    let boot: String
-    let bridge: String
-    let eventType: String
-    /// The sequence numbers of its gestures.
-    let gestures: [UInt64]
-    let sequence: UInt64
-    let time: String
-
-    private enum CodingKeys: String, CodingKey {
-        case boot, bridge, gesture, of, time
-        case eventType = "event_type"
-        case sequence = "seq"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(boot, forKey: .boot)
-        try container.encode(bridge, forKey: .bridge)
-        try container.encode(eventType, forKey: .eventType)
-        // A chord has no number of its own.
-        try container.encodeNil(forKey: .gesture)
-        try container.encode(gestures, forKey: .of)
-        try container.encode(sequence, forKey: .sequence)
-        try container.encode(time, forKey: .time)
     }
 }
 

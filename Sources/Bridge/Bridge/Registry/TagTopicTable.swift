@@ -5,7 +5,7 @@ public enum TagTopicTable {
         [
             .availability, .connection, .battery, .batteryLevel, BatteryForecast.topic, .gear, .info,
             TouchModeTable.topic, .led,
-            .rssi, .stats, ModulesDocument.topic, RadioDocument.topic, PresenceDocument.topic,
+            .rssi, .stats, ModuleDocument.topic, RadioDocument.topic, PresenceDocument.topic,
         ] + Features.topics.filter(\.isFact) + [.gesture, .touch] + Features.topics.filter { !$0.isFact }
 
     /// The retained topics that every tag of a bridge has.

@@ -21,24 +21,21 @@ struct BatteryHistoryRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         guard let position = bridge.tags.position(of: tag) else { return .failed(bridge.unknownTag(tag.text)) }
         let history = bridge.tags[position].battery.monitor.history
-        return .done(CommandData(BatteryHistoryDocument(of: tag, history)))
+        return .done(
+            CommandData { object in
+                // In order of time, at most ``BatteryHistory/maxPoints``.
+                object.add("points", history.points.map { BatteryPointDocument(point: $0) })
+                object.add("tag", tag.text)
+            })
     }
 }
 
-/// The data of the result of `request/battery_history`.
-struct BatteryHistoryDocument: Encodable {
-    /// A change of the level. It holds until the next one.
-    struct Point: Encodable {
-        let level: UInt8
-        let time: String
-    }
+/// A change of the level. It holds until the next one.
+private struct BatteryPointDocument: JSONRecord {
+    let point: BatteryHistory.Point
 
-    /// In order of time, at most ``BatteryHistory/maxPoints``.
-    let points: [Point]
-    let tag: String
-
-    init(of tag: TagID, _ history: BatteryHistory) {
-        points = history.points.map { Point(level: $0.level, time: TimeText.utc(Int64($0.second) * 1_000)) }
-        self.tag = tag.text
+    func addMembers(to object: inout JSONWriter) {
+        object.add("level", point.level)
+        object.add("time", TimeText.utc(Int64(point.second) * 1_000))
     }
 }

@@ -40,7 +40,7 @@ struct DoctorRequest: BridgeRequest {
         let findings = BridgeFindings(of: bridge, at: now).all(with: report, tag: tag)
         let isLinked =
             tag.flatMap { bridge.tags.position(of: $0) }.map { bridge.tags[$0].link.connection.state.isLinked } ?? false
-        return .done(CommandData(DoctorDocument(findings, tag: tag, isLinked: isLinked)))
+        return .done(CommandData(DoctorDocument(findings: findings, tag: tag, isLinked: isLinked)))
     }
 
     func failed(
@@ -76,32 +76,25 @@ struct Examinations: Sendable {
 }
 
 /// The data of the result of `request/doctor`.
-struct DoctorDocument: Encodable {
-    /// The worst verdict.
-    let status: Finding.Verdict
-    let checks: [Finding]
-    /// The requested tag.
-    @OrNull var tag: String?
-    /// The names of the checks from the broker to the tag, in order; empty without a tag.
-    let chain: [Check]
-    /// The first failed check of the chain.
-    @OrNull var broken: Check?
+struct DoctorDocument: JSONRecord {
+    let findings: [Finding]
+    /// The requested tag; nil for none.
+    let tag: TagID?
+    /// Whether it has a link: it needs no scan then.
+    let isLinked: Bool
 
-    /// - Parameters:
-    ///   - findings: all of them.
-    ///   - tag: the requested tag; nil for none.
-    ///   - isLinked: whether it has a link: it needs no scan then.
-    init(_ findings: [Finding], tag: TagID?, isLinked: Bool) {
-        status = .worst(of: findings)
-        checks = findings
-        self.tag = tag?.text
+    func addMembers(to object: inout JSONWriter) {
         let chain = tag == nil ? [] : Check.chain(in: isLinked ? findings.filter { $0.check != .discovery } : findings)
-        self.chain = chain.map(\.check)
-        broken = chain.first { $0.verdict == .failed }?.check
+        object.add("broken", chain.first { $0.verdict == .failed }?.check.rawValue)
+        // The checks from the broker to the tag, in order; empty without a tag.
+        object.add("chain", chain.map(\.check.rawValue))
+        object.add("checks", findings)
+        object.add("status", Finding.Verdict.worst(of: findings).rawValue)
+        object.add("tag", tag?.text)
     }
 }
 
-extension Check: Encodable {
+extension Check {
     /// The links from the broker to a tag.
     private static let links: [Check] = [
         .broker, .bridge, .systemBus, .bluetoothService, .bluetoothPolicy, .radioSwitch, .adapter, .discovery,

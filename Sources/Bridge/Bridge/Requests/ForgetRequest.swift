@@ -55,21 +55,3 @@ struct ForgetRequest: BridgeRequest {
         bridge.keptAfterAll(entry.id, at: now, &effects)
     }
 }
-
-/// The data of the result of `request/forget`.
-struct ForgottenDocument: Encodable {
-    let id: String
-    let serial: String
-    /// Whether the configuration still lists the tag.
-    let configured: Bool
-    @OrNull var note: String?
-
-    init(_ entry: TagEntry, isConfigured: Bool) {
-        id = entry.id.text
-        serial = entry.serial
-        configured = isConfigured
-        note =
-            isConfigured
-            ? "The configuration still lists this tag; the bridge ignores it until the next start or reload" : nil
-    }
-}

@@ -48,6 +48,6 @@ struct GATTRequest: BridgeRequest {
         case .stop:
             bridge.diagnostics.recorder.end(.stopped, at: now, &effects)
         }
-        return .done(CommandData(TrafficRecorderDocument(bridge.diagnostics.recorder)))
+        return .done(bridge.diagnostics.recorder.data)
     }
 }

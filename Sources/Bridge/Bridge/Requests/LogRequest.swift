@@ -53,26 +53,17 @@ struct LogRequest: BridgeRequest {
         in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
         bridge.diagnostics.log.follow(selection, past: past, of: bridge.tags, at: now, &effects)
-        return .done(CommandData(LogRequestDocument(bridge.diagnostics.log.selection)))
+        let stream = bridge.diagnostics.log.selection
+        return .done(
+            CommandData { object in
+                object.add("level", stream?.level.rawValue)
+                // From when on all records are published; nil if the publication has ended.
+                object.add("since", (stream?.since).map(TimeText.utc))
+                // nil for all records.
+                object.add("tag", stream?.tag?.text)
+                object.add("until", stream?.until)
+            })
     }
 
     private var selection: (level: LogLevel, tag: TagID?, duration: Duration) { (level, tag, .seconds(seconds)) }
-}
-
-/// The data of the result of `request/log`.
-struct LogRequestDocument: Encodable {
-    @OrNull var level: LogLevel?
-    /// From when on all records are published; nil if the publication has ended.
-    @OrNull var since: String?
-    /// The tag whose records are published; nil for all records.
-    @OrNull var tag: String?
-    /// When the publication ends; nil if it has ended.
-    @OrNull var until: String?
-
-    init(_ stream: LogSelection?) {
-        level = stream?.level
-        since = stream.map { TimeText.utc($0.since) }
-        tag = stream?.tag?.text
-        until = stream?.until.text
-    }
 }

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -26,18 +27,13 @@ struct MetricsRequest: BridgeRequest {
     ) -> BridgeRequestStep {
         guard case .measured(let measurement) = response else { return .failed(.neverEnded) }
         let metrics = BridgeMetrics(of: bridge, measurement, at: now)
-        return .done(CommandData(MetricsDocument(metrics, after: tag)))
-    }
-}
-
-/// The data of the result of `request/metrics`.
-struct MetricsDocument: Encodable {
-    /// The last tag of this part, if there are more: `after` of the next request.
-    @OrNull var next: String?
-    /// The part in the format of Prometheus.
-    let text: String
-
-    init(_ metrics: BridgeMetrics, after tag: String?) {
-        (text, next) = metrics.part(after: tag)
+        let (text, next) = metrics.part(after: tag)
+        return .done(
+            CommandData { object in
+                // The last tag of this part, if there are more: `after` of the next request.
+                object.add("next", next)
+                // In the format of Prometheus.
+                object.add("text", text)
+            })
     }
 }

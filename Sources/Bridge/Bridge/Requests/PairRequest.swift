@@ -50,7 +50,7 @@ struct PairRequest: BridgeRequest {
             return .underWay
         case .stop(let serial):
             let serials = bridge.stopPairings(of: serial, at: now, &effects)
-            return .done(CommandData(PairingsStoppedDocument(stopped: serials)))
+            return .done(CommandData(["stopped": serials]))
         }
     }
 
@@ -66,7 +66,13 @@ struct PairRequest: BridgeRequest {
             return .failed(error)
         }
         if !order.isCheck { bridge.paired(entry, sighting, at: now, &effects) }
-        return .done(CommandData(PairedDocument(entry, sighting)))
+        return .done(
+            CommandData { object in
+                object.add("address", sighting.address)
+                object.add("id", entry.id.text)
+                object.add("name", sighting.name)
+                object.add("serial", entry.serial)
+            })
     }
 
     func failure(_ error: RequestError, in bridge: borrowing BridgeState) -> CommandFailure {
@@ -214,27 +220,6 @@ extension CommandArguments {
     }
 }
 
-/// The data of the result of `request/pair` with `stop`.
-struct PairingsStoppedDocument: Encodable {
-    /// The serials of the tags that were being paired.
-    let stopped: [String]
-}
-
-/// The data of the result of `request/pair`.
-struct PairedDocument: Encodable {
-    let id: String
-    let serial: String
-    @OrNull var address: String?
-    @OrNull var name: String?
-
-    init(_ entry: TagEntry, _ sighting: TagSighting) {
-        id = entry.id.text
-        serial = entry.serial
-        address = sighting.address
-        name = sighting.name
-    }
-}
-
 /// `request/pair_serial`: sets the serial for the next `request/pair` without one, as a word or in `serial`; an empty
 /// payload clears it. For user interfaces with a text field and a button.
 struct PairSerialRequest: BridgeRequest {
@@ -251,11 +236,6 @@ struct PairSerialRequest: BridgeRequest {
         in bridge: inout BridgeState, token: UInt64, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
         bridge.pairingRequested(.requestSerial(serial), at: now, &effects)
-        return .done(CommandData(PairSerialDocument(serial: serial)))
+        return .done(CommandData(["serial": serial]))
     }
-}
-
-/// The data of the result of `request/pair_serial`.
-struct PairSerialDocument: Encodable {
-    @OrNull var serial: String?
 }

@@ -65,7 +65,7 @@ struct ScanRequest: BridgeRequest {
         _ event: ScanState.Event, in bridge: inout BridgeState, at now: Timestamp, _ effects: inout Effects
     ) -> BridgeRequestStep {
         bridge.scanChanged(event, at: now, &effects)
-        return .done(CommandData(ScanDocument(bridge.search.scan)))
+        return .done(CommandData(ScanDocument(scan: bridge.search.scan)))
     }
 
     func failed(

@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Time
 
@@ -15,95 +16,67 @@ struct TagsRequest: BridgeRequest {
         let seen = bridge.search.seen.all
         let known = bridge.tags.map { tag in
             KnownTagDocument(
-                tag, seen: seen.first { $0.tag.isFrom(tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
+                tag: tag, seen: seen.first { $0.tag.isFrom(tag) }, isConfigured: bridge.isConfigured(tag.entry.id))
         }
         let others = seen.map { seen in
             SeenTagDocument(
-                seen, known: bridge.tags.first { seen.tag.isFrom($0) },
+                seen: seen, tag: bridge.tags.first { seen.tag.isFrom($0) },
                 isKnown: bridge.tags.contains(serial: seen.tag.serial))
         }
-        return .done(CommandData(TagListDocument(known: known, seen: others)))
+        return .done(
+            CommandData { object in
+                object.add("known", known)
+                object.add("seen", others)
+            })
     }
-}
-
-/// The data of the result of `request/tags`.
-struct TagListDocument: Encodable {
-    let known: [KnownTagDocument]
-    let seen: [SeenTagDocument]
 }
 
 /// A known tag.
-struct KnownTagDocument: Encodable {
-    let id: String
-    let serial: String
-    @OrNull var name: String?
-    @OrNull var address: String?
-    /// The connection policy.
-    let connect: String
-    let held: Bool
+private struct KnownTagDocument: JSONRecord {
+    let tag: TagMirror
+    /// The latest advertisement of the same tag; nil if there is none.
+    let seen: SeenTag?
     /// Whether the configuration lists it.
-    let configured: Bool
-    @OrNull var paired: Bool?
-    let state: String
-    @OrNull var rssi: Int?
-    @OrNull var lastGear: String?
-    @OrNull var lastSeen: String?
+    let isConfigured: Bool
 
-    /// - Parameters:
-    ///   - tag: the tag.
-    ///   - seen: the latest advertisement of the same tag; nil if there is none.
-    ///   - isConfigured: whether the configuration lists it.
-    init(_ tag: TagMirror, seen: SeenTag?, isConfigured: Bool) {
-        id = tag.entry.id.text
-        serial = tag.entry.serial
-        name = tag.entry.name ?? tag.sighting.name
-        address = tag.sighting.address
-        connect = tag.entry.connect.rawValue
-        held = tag.link.intent.isHeld
-        configured = isConfigured
-        paired = tag.sighting.isPaired
-        state = tag.link.connection.state.word
-        rssi = tag.sighting.rssi
-        lastGear = tag.gear.last?.name.nonEmpty
-        lastSeen = [tag.lastSeen, seen?.at].compactMap(\.self).max { $0.instant < $1.instant }?.text
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, serial, name, address, connect, held, configured, paired, state, rssi
-        case lastGear = "last_gear"
-        case lastSeen = "last_seen"
+    func addMembers(to object: inout JSONWriter) {
+        object.add("address", tag.sighting.address)
+        object.add("configured", isConfigured)
+        object.add("connect", tag.entry.connect.rawValue)
+        object.add("held", tag.link.intent.isHeld)
+        object.add("id", tag.entry.id.text)
+        object.add("last_gear", tag.gear.last?.name.nonEmpty)
+        object.add("last_seen", [tag.lastSeen, seen?.at].latest)
+        object.add("name", tag.entry.name ?? tag.sighting.name)
+        object.add("paired", tag.sighting.isPaired)
+        object.add("rssi", tag.sighting.rssi)
+        object.add("serial", tag.entry.serial)
+        object.add("state", tag.link.connection.state.word)
     }
 }
 
 /// A tag, known or not, that was received or is connected to the host.
-struct SeenTagDocument: Encodable {
-    let address: String
-    let serial: String
-    @OrNull var name: String?
-    @OrNull var rssi: Int?
+private struct SeenTagDocument: JSONRecord {
+    /// The latest advertisement.
+    let seen: SeenTag
+    /// The same tag if the bridge knows it, with newer facts.
+    let tag: TagMirror?
     /// Whether one of the bridge's tags has this serial.
-    let known: Bool
-    let connected: Bool
-    let lastSeen: String
+    let isKnown: Bool
 
-    /// - Parameters:
-    ///   - seen: the latest advertisement.
-    ///   - tag: the same tag if the bridge knows it, with newer facts; else nil.
-    ///   - isKnown: whether one of the bridge's tags has this serial.
-    init(_ seen: SeenTag, known tag: TagMirror?, isKnown: Bool) {
-        address = seen.tag.address
-        serial = seen.tag.serial
-        name = tag?.entry.name ?? tag?.sighting.name ?? seen.tag.name?.nonEmpty
-        rssi = tag?.sighting.rssi ?? seen.tag.rssi
-        known = isKnown
-        connected = tag?.isConnected ?? seen.tag.isConnected
-        lastSeen = [tag?.lastSeen, seen.at].compactMap(\.self).max { $0.instant < $1.instant }?.text ?? seen.at.text
+    func addMembers(to object: inout JSONWriter) {
+        object.add("address", seen.tag.address)
+        object.add("connected", tag?.isConnected ?? seen.tag.isConnected)
+        object.add("known", isKnown)
+        object.add("last_seen", [tag?.lastSeen, seen.at].latest)
+        object.add("name", tag?.entry.name ?? tag?.sighting.name ?? seen.tag.name?.nonEmpty)
+        object.add("rssi", tag?.sighting.rssi ?? seen.tag.rssi)
+        object.add("serial", seen.tag.serial)
     }
+}
 
-    private enum CodingKeys: String, CodingKey {
-        case address, serial, name, rssi, known, connected
-        case lastSeen = "last_seen"
-    }
+extension [Timestamp?] {
+    fileprivate var latest: Timestamp? { compactMap(\.self).max { $0.instant < $1.instant } }
 }
 
 extension TagAdvertisement {

@@ -3,12 +3,12 @@ import JacquardProtocol
 import Time
 
 /// The data of the result of `request/trace`. Every list is in the order of time.
-struct TraceDocument: Encodable {
-    let gestures: [GestureTraceDocument]
-    let commands: [CommandTraceDocument]
-    let incidents: [IncidentDocument]
+struct TraceDocument: JSONRecord {
+    private let gestures: [GestureTraceDocument]
+    private let commands: [CommandTraceDocument]
+    private let incidents: [IncidentDocument]
     /// The requested tag, otherwise the tags that are not connected.
-    let tags: [TracedTagDocument]
+    private let tags: [TracedTagDocument]
 
     /// Maximum number of tags.
     private static let maxTags = 20
@@ -19,117 +19,76 @@ struct TraceDocument: Encodable {
         let (tracing, names) = (bridge.tracing, bridge.reactions.gestures.chordNames)
         let clock = bridge.diagnostics.clock.checked(at: now)
         self.gestures = gestures.compactMap { trace in
-            ids[trace.tag].map { GestureTraceDocument(trace, of: $0, names, tracing, clock, at: now) }
+            ids[trace.tag].map {
+                GestureTraceDocument(trace: trace, tag: $0, names: names, tracing: tracing, clock: clock, now: now)
+            }
         }
-        self.tags = tags.prefix(Self.maxTags).map { TracedTagDocument($0, at: now) }
+        self.tags = tags.prefix(Self.maxTags).map { TracedTagDocument(tag: $0, now: now) }
         guard !request.isForOneGesture else {
             (commands, incidents) = ([], [])
             return
         }
         commands = bridge.pendingCommands.traces.latest(of: request.tag?.text, request.count)
-            .map { CommandTraceDocument($0, clock, at: now) }
+            .map { CommandTraceDocument(trace: $0, clock: clock, now: now) }
         incidents = bridge.diagnostics.incidents.latest(of: request.handle, request.count).compactMap { incident in
-            ids[incident.tag].map { IncidentDocument(incident, of: $0, clock) }
+            ids[incident.tag].map { IncidentDocument(incident: incident, tag: $0, clock: clock) }
         }
     }
-}
 
-/// A gesture and the times of its stages.
-struct GestureTraceDocument: JoinedDocument {
-    let gesture: TracedGestureDocument
-    let stages: GestureStagesDocument
-
-    init(
-        _ trace: GestureTrace, of tag: String, _ names: ChordNames, _ tracing: TraceContext?, _ clock: TraceClock,
-        at now: Timestamp
-    ) {
-        gesture = TracedGestureDocument(trace, of: tag, names, tracing, clock, at: now)
-        stages = GestureStagesDocument(trace)
+    func addMembers(to object: inout JSONWriter) {
+        object.add("commands", commands)
+        object.add("gestures", gestures)
+        object.add("incidents", incidents)
+        object.add("tags", tags)
     }
-
-    var parts: [any Encodable] { [gesture, stages] }
 }
 
-/// A gesture, and how far it has come.
-struct TracedGestureDocument: Encodable {
+/// A gesture, and how far it has come. The times of its stages are distances in microseconds from `time`, `null` for a stage that was not
+/// reached.
+struct GestureTraceDocument: JSONRecord {
+    let trace: GestureTrace
     let tag: String
-    let eventType: String
-    let seq: UInt32
-    /// When the descriptor was readable; of a gesture that was held back, when it was decoded.
-    let time: String
-    /// The last stage: `waiting`, `queued`, `written`, `acknowledged`, `refused`, `expired`, `dropped`, `unsendable` or
-    /// `closing`.
-    let stage: String
-    /// The reason of MQTT 5's PUBACK.
-    @OrNull var reason: Int?
-    /// `broker`, `window` or `chord`.
-    @OrNull var waitedFor: String?
-    /// Whether it was sent again after a lost connection.
-    let repeated: Bool
-    /// Age in milliseconds.
-    let age: Int64
-    /// The trace id of `traceparent`.
-    @OrNull var trace: String?
+    let names: ChordNames
+    let tracing: TraceContext?
+    let clock: TraceClock
+    let now: Timestamp
 
-    init(
-        _ trace: GestureTrace, of tag: String, _ names: ChordNames, _ tracing: TraceContext?, _ clock: TraceClock,
-        at now: Timestamp
-    ) {
-        self.tag = tag
-        eventType = names.name(of: trace.name)
-        seq = trace.sequence
-        time = clock.text(of: TraceTicks.instant(trace.received))
-        stage = trace.stage
-        reason = trace.remarks.contains(.hasReason) ? Int(trace.reason) : nil
-        waitedFor =
-            trace.remarks.contains(.waitedForBroker)
-            ? "broker"
-            : trace.remarks.contains(.waitedForWindow) ? "window" : trace.remarks.contains(.wasHeld) ? "chord" : nil
-        repeated = trace.remarks.contains(.isRepeated)
-        age = max(0, (TraceTicks.microseconds(TraceTicks.at(now.instant) - trace.received) + 500) / 1_000)
-        self.trace = tracing?.traceID(tag: trace.tag, sequence: UInt64(trace.sequence))
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case tag, seq, time, stage, reason, repeated, trace
-        case eventType = "event_type"
-        case waitedFor = "waited_for"
-        case age = "age_ms"
-    }
-}
-
-/// When a gesture reached its stages: distances in microseconds from the `time` of its ``TracedGestureDocument``; `null` for a stage that
-/// was not reached.
-struct GestureStagesDocument: Encodable {
-    let read: Int64
-    let reassembled: Int64
-    /// When a gesture that was held back was released.
-    @OrNull var released: Int64?
-    @OrNull var queued: Int64?
-    @OrNull var written: Int64?
-    @OrNull var ended: Int64?
-
-    init(_ trace: GestureTrace) {
+    func addMembers(to object: inout JSONWriter) {
+        let age = TraceTicks.microseconds(TraceTicks.at(now.instant) - trace.received)
+        let complete = TraceTicks.microseconds(Int64(trace.reassembled))
         let wasHeld = trace.remarks.contains(.wasHeld)
-        read = TraceTicks.microseconds(Int64(trace.read))
-        reassembled = wasHeld ? 0 : TraceTicks.microseconds(Int64(trace.reassembled))
-        released = wasHeld ? TraceTicks.microseconds(Int64(trace.reassembled)) : nil
-        queued = Self.microseconds(trace.queued)
-        written = Self.microseconds(trace.written)
-        ended = Self.microseconds(trace.ended)
+        object.add("age_ms", max(0, (age + 500) / 1_000))
+        object.add("ended_us", Self.microseconds(trace.ended))
+        object.add("event_type", names.name(of: trace.name))
+        object.add("queued_us", Self.microseconds(trace.queued))
+        object.add("read_us", TraceTicks.microseconds(Int64(trace.read)))
+        object.add("reassembled_us", wasHeld ? 0 : complete)
+        // The reason of MQTT 5's PUBACK.
+        object.add("reason", trace.remarks.contains(.hasReason) ? Int(trace.reason) : nil)
+        // When a gesture that was held back was released.
+        object.add("released_us", wasHeld ? complete : nil)
+        // Whether it was sent again after a lost connection.
+        object.add("repeated", trace.remarks.contains(.isRepeated))
+        object.add("seq", trace.sequence)
+        object.add("stage", trace.stage)
+        object.add("tag", tag)
+        // When the descriptor was readable; of a gesture that was held back, when it was decoded.
+        object.add("time", clock.text(of: TraceTicks.instant(trace.received)))
+        // The trace id of `traceparent`.
+        object.add("trace", tracing?.traceID(tag: trace.tag, sequence: UInt64(trace.sequence)))
+        object.add("waited_for", trace.remarks.waitedFor)
+        object.add("written_us", Self.microseconds(trace.written))
     }
 
     private static func microseconds(_ ticks: UInt32) -> Int64? {
         ticks != TraceTicks.never ? TraceTicks.microseconds(Int64(ticks)) : nil
     }
+}
 
-    private enum CodingKeys: String, CodingKey {
-        case read = "read_us"
-        case reassembled = "reassembled_us"
-        case released = "released_us"
-        case queued = "queued_us"
-        case written = "written_us"
-        case ended = "ended_us"
+extension GestureTrace.Remarks {
+    fileprivate var waitedFor: String? {
+        if contains(.waitedForBroker) { return "broker" }
+        return contains(.waitedForWindow) ? "window" : contains(.wasHeld) ? "chord" : nil
     }
 }
 
@@ -151,87 +110,80 @@ extension GestureTrace {
 }
 
 /// The stages of a command to a tag. Times in microseconds are distances from `time`.
-struct CommandTraceDocument: Encodable {
-    let tag: String
-    /// Such as `led/set`.
-    let command: String
-    @OrNull var id: String?
-    /// When it was received.
-    let time: String
-    /// The last stage: `received`, `accepted` (it waits for the tag), `sent`, `answered`, `failed` or `elsewhere`.
-    let stage: String
-    @OrNull var sent: Int64?
-    @OrNull var ended: Int64?
-    /// The code of the error.
-    @OrNull var code: String?
-    /// Whether it repeats a command with the same `id`: `stored` or `pending`.
-    @OrNull var repetition: String?
-    /// Age in milliseconds.
-    let age: Int64
+private struct CommandTraceDocument: JSONRecord {
+    let trace: CommandTrace
+    let clock: TraceClock
+    let now: Timestamp
 
-    init(_ trace: CommandTrace, _ clock: TraceClock, at now: Timestamp) {
-        tag = trace.tag
-        command = trace.name
-        id = trace.id
-        age = max(0, (now.instant - trace.received).milliseconds)
-        time = clock.text(of: trace.received)
-        sent = trace.sent.map { ($0 - trace.received).microseconds }
-        ended = trace.ended.map { ($0 - trace.received).microseconds }
-        repetition = trace.repetition?.rawValue
-        switch trace.outcome {
-        case .success: (stage, code) = ("answered", nil)
-        case .failure(let failure): (stage, code) = ("failed", failure.rawValue)
-        case .elsewhere: (stage, code) = ("elsewhere", nil)
-        case nil where trace.sent != nil: (stage, code) = ("sent", nil)
-        case nil: (stage, code) = (trace.isAccepted ? "accepted" : "received", nil)
-        }
+    func addMembers(to object: inout JSONWriter) {
+        let (stage, code) = trace.stage
+        object.add("age_ms", max(0, (now.instant - trace.received).milliseconds))
+        object.add("code", code?.rawValue)
+        // Such as `led/set`.
+        object.add("command", trace.name)
+        object.add("ended_us", trace.ended.map { ($0 - trace.received).microseconds })
+        object.add("id", trace.id)
+        // Whether it repeats a command with the same `id`: `stored` or `pending`.
+        object.add("repetition", trace.repetition?.rawValue)
+        object.add("sent_us", trace.sent.map { ($0 - trace.received).microseconds })
+        object.add("stage", stage)
+        object.add("tag", trace.tag)
+        object.add("time", clock.text(of: trace.received))
     }
+}
 
-    private enum CodingKeys: String, CodingKey {
-        case tag, command, id, time, stage, code, repetition
-        case sent = "sent_us"
-        case ended = "ended_us"
-        case age = "age_ms"
+extension CommandTrace {
+    /// The last stage, and the code of the error.
+    fileprivate var stage: (String, CommandFailure.Code?) {
+        switch outcome {
+        case .success: ("answered", nil)
+        case .failure(let failure): ("failed", failure)
+        case .elsewhere: ("elsewhere", nil)
+        case nil where sent != nil: ("sent", nil)
+        // An accepted one waits for the tag.
+        case nil: (isAccepted ? "accepted" : "received", nil)
+        }
     }
 }
 
 /// An incident of a tag.
-struct IncidentDocument: Encodable {
+private struct IncidentDocument: JSONRecord {
+    let incident: TagIncidents.Incident
     let tag: String
-    /// `fragment_lost`, `connected` or `disconnected`.
-    let type: String
-    let time: String
-    /// The code of the error that ended the connection.
-    @OrNull var code: String?
+    let clock: TraceClock
 
-    init(_ incident: TagIncidents.Incident, of tag: String, _ clock: TraceClock) {
-        self.tag = tag
-        time = clock.text(of: incident.time)
-        switch incident.kind {
-        case .fragmentLost: (type, code) = ("fragment_lost", nil)
-        case .connected: (type, code) = ("connected", nil)
-        case .disconnected(let error): (type, code) = ("disconnected", error?.word)
+    func addMembers(to object: inout JSONWriter) {
+        let (type, code) = incident.kind.words
+        // Of the error that ended the connection.
+        object.add("code", code)
+        object.add("tag", tag)
+        object.add("time", clock.text(of: incident.time))
+        object.add("type", type)
+    }
+}
+
+extension TagIncidents.Kind {
+    fileprivate var words: (type: String, code: String?) {
+        switch self {
+        case .fragmentLost: ("fragment_lost", nil)
+        case .connected: ("connected", nil)
+        case .disconnected(let error): ("disconnected", error?.word)
         }
     }
 }
 
 /// A tag, with its policy and the document of `T/connection`.
-struct TracedTagDocument: Encodable {
-    let id: String
-    /// `always`, `on_demand` or `never`.
-    let connect: String
-    /// Whether the user has disconnected the tag.
-    let held: Bool
-    let connection: ConnectionDocument
-    /// Why the last attempt failed, also after the bridge has stopped trying.
-    @OrNull var error: ConnectionErrorDocument?
+private struct TracedTagDocument: JSONRecord {
+    let tag: TagMirror
+    let now: Timestamp
 
-    init(_ tag: TagMirror, at now: Timestamp) {
-        id = tag.entry.id.text
-        connect = tag.entry.connect.rawValue
-        held = tag.link.intent.isHeld
-        connection = tag.connectionDocument(at: now)
-        error = tag.link.failure.map(tag.link.document)
+    func addMembers(to object: inout JSONWriter) {
+        object.add("connect", tag.entry.connect.rawValue)
+        object.add("connection", tag.connectionDocument(at: now))
+        // Why the last attempt failed, also after the bridge has stopped trying.
+        object.add("error", tag.link.failure.map(tag.link.document))
+        object.add("held", tag.link.intent.isHeld)
+        object.add("id", tag.entry.id.text)
     }
 }
 

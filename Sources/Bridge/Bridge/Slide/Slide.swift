@@ -78,7 +78,7 @@ extension SlideState {
         _ events: [SlideMachine.Event], of tag: TagMirror, at now: Timestamp, _ effects: inout Effects
     ) {
         for event in events {
-            effects.publish(.stream(tag.topics[Slide.topic], SlideDocument(event, at: now)))
+            effects.publish(.stream(tag.topics[Slide.topic], SlideDocument(event: event, now: now)))
         }
     }
 }

@@ -3,37 +3,27 @@ import JacquardProtocol
 import Time
 
 /// `T/slide`.
-struct SlideDocument: Encodable {
-    let delta: Int
-    let phase: String
-    let position: Int
-    let strength: Int
-    let time: String
+struct SlideDocument: JSONRecord {
+    let event: SlideMachine.Event
+    let now: Timestamp
 
-    init(_ event: SlideMachine.Event, at now: Timestamp) {
-        delta = event.delta
-        phase = event.phase.rawValue
-        position = event.position
-        strength = event.strength
-        time = now.text
-    }
-}
-
-/// `data` of the result of `touch_mode/set` `slide`.
-private struct SlideNote: Encodable, Sendable {
-    let idleMinutes: Int64
-    let note = "While the touch mode is slide the gear streams, which empties the battery of the tag faster"
-
-    private enum CodingKeys: String, CodingKey {
-        case idleMinutes = "idle_min"
-        case note
+    func addMembers(to object: inout JSONWriter) {
+        object.add("delta", event.delta)
+        object.add("phase", event.phase.rawValue)
+        object.add("position", event.position)
+        object.add("strength", event.strength)
+        object.add("time", now)
     }
 }
 
 extension CommandData {
     /// The data of the result of `touch_mode/set` `slide`, which ends after so much time without a touch.
     static func slide(idle: Duration) -> CommandData {
-        CommandData(SlideNote(idleMinutes: idle.components.seconds / 60))
+        CommandData { object in
+            object.add("idle_min", idle.components.seconds / 60)
+            object.add(
+                "note", "While the touch mode is slide the gear streams, which empties the battery of the tag faster")
+        }
     }
 }
 

@@ -355,25 +355,38 @@ extension BridgeState {
     var stateFact: Publication { .fact(topics.state, word: "online") }
 
     var infoFact: Publication {
-        .fact(
-            topics.info,
-            BridgeInfoDocument(
-                program: ProgramDocument(
-                    version: configuration.version, instance: configuration.instance, started: run.startedAt.text,
-                    boot: run.boot, bluez: stack.bluezVersion, mqtt: stack.protocolVersion, node: stack.brokerNode,
-                    watch: fleet.watch == nil ? nil : true),
-                tags: BridgeTagsDocument(
-                    tags: tags.map(\.entry.id.text),
-                    connected: tags.indices.filter { tags[$0].isConnected }.map { tags[$0].entry.id.text },
-                    elsewhere: tagsElsewhere, groups: intake.groups.document),
-                session: BridgeSessionDocument(
-                    refused: refusedCommands, session: fleet.peers.missed == nil ? nil : fleet.peers.session,
-                    missedMilliseconds: fleet.peers.missed?.milliseconds)))
+        .fact(topics.info) { object in
+            object.add("bluez", stack.bluezVersion)
+            object.add("boot", run.boot)
+            // Commands to these tags are answered by this bridge only.
+            object.add("connected", tags.indices.filter { tags[$0].isConnected }.map { tags[$0].entry.id.text })
+            // The version of the MQTT contract.
+            object.add("contract", 1)
+            // The tags whose facts this bridge leaves to another one, which is connected to them.
+            object.addIfPresent("elsewhere", tagsElsewhere)
+            object.addIfPresent("groups", intake.groups.document)
+            object.add("instance", configuration.instance)
+            // The time from the last message of the session before until the connection: the bridge has missed its commands.
+            object.addIfPresent("missed_ms", fleet.peers.missed?.milliseconds)
+            object.add("mqtt", stack.protocolVersion)
+            // The connected node of the broker; omitted if only one address is configured.
+            object.addIfPresent("node", stack.brokerNode)
+            object.addIfPresent("refused", refusedCommands)
+            // The number of the session at the broker; omitted for the first.
+            object.addIfPresent("session", fleet.peers.missed == nil ? nil : fleet.peers.session)
+            object.add("started", run.startedAt)
+            object.add("tags", tags.map(\.entry.id.text))
+            object.add("version", configuration.version)
+            // Whether the bridge publishes beats.
+            object.addIfPresent("watch", fleet.watch == nil ? nil : true)
+        }
     }
 
-    var adapterFact: Publication { .fact(topics.adapter, (stack.adapters ?? []).map(AdapterDocument.init)) }
+    var adapterFact: Publication {
+        .fact(topics.adapter, (stack.adapters ?? []).map { AdapterDocument(adapter: $0) })
+    }
 
-    var scanFact: Publication { .fact(topics.scan, ScanDocument(search.scan)) }
+    var scanFact: Publication { .fact(topics.scan, ScanDocument(scan: search.scan)) }
 
     func healthFact(at now: Timestamp) -> Publication { .fact(topics.health, healthDocument(at: now)) }
 
@@ -384,14 +397,22 @@ extension BridgeState {
 
     /// `G/pairing`; published while discovery is on.
     var pairingFact: [Publication] {
-        homeAssistant.discovery == nil ? [] : [.fact(topics.pairing, PairingDocument(search.pairing))]
+        homeAssistant.discovery == nil ? [] : [.fact(topics.pairing, PairingDocument(progress: search.pairing))]
     }
 
     /// `G/found`; published while discovery is on.
     var foundFact: [Publication] {
         guard homeAssistant.discovery != nil else { return [] }
-        let document = FoundTagsDocument(search.found, isScanning: search.scan.isScanning) { tags.contains(serial: $0) }
-        return [.fact(topics.found, document)]
+        let found = search.found.documents { tags.contains(serial: $0) }
+        return [
+            .fact(topics.found) { object in
+                object.add("count", search.found.startedAt == nil ? nil : found.tags.count)
+                object.add("more", found.isCut)
+                object.add("scanning", search.scan.isScanning)
+                object.add("started", search.found.startedAt)
+                object.add("tags", found.tags)
+            }
+        ]
     }
 
     /// Ends the display of a failed pairing.
@@ -404,7 +425,7 @@ extension BridgeState {
 
     /// Returns the publication of an event on `G/event`.
     func event(
-        _ type: EventDocument.Kind,
+        _ type: BridgeEventKind,
         id: TagID? = nil,
         serial: String? = nil,
         address: String? = nil,
@@ -412,11 +433,17 @@ extension BridgeState {
         text: String? = nil,
         at now: Timestamp
     ) -> Publication {
-        let document = EventDocument(
-            type: type, id: id?.text, serial: serial, address: address, adapter: adapter, text: text,
-            bridge: configuration.instance, time: now.text)
-        return Publication(
-            topic: topics.event, payload: JSONText.bytes(of: document), kind: .event(lifetime: Self.eventLifetime))
+        let payload = JSONText.objectBytes { object in
+            object.add("adapter", adapter)
+            object.add("address", address)
+            object.add("bridge", configuration.instance)
+            object.add("id", id?.text)
+            object.add("serial", serial)
+            object.add("text", text)
+            object.add("time", now)
+            object.add("type", type.rawValue)
+        }
+        return Publication(topic: topics.event, payload: payload, kind: .event(lifetime: Self.eventLifetime))
     }
 }
 
@@ -498,7 +525,7 @@ extension BridgeState {
     /// Publishes `G/found`, and the announcement of the bridge if it lists other tags to pair.
     mutating func publishFound(_ effects: inout Effects) {
         let found = search.found.documents { tags.contains(serial: $0) }.tags
-        let serials = Set(found.filter { !$0.known }.map(\.serial)).sorted()
+        let serials = Set(found.filter { !$0.isKnown }.map(\.tag.serial)).sorted()
         effects.publish(foundFact)
         effects.publish(homeAssistant.discovery?.setFound(serials).map(Publication.init) ?? [])
     }
@@ -509,7 +536,9 @@ extension BridgeState {
     }
 
     /// The number of connected tags.
-    var connectedTagsFact: Publication { .fact(topics.tags, ConnectedTagsDocument(tags)) }
+    var connectedTagsFact: Publication {
+        .fact(topics.tags, ["connected": tags.count { $0.isConnected }, "known": tags.count])
+    }
 
     private mutating func perform(_ action: DiscoveryAction, at now: Timestamp, _ effects: inout Effects) {
         switch action {

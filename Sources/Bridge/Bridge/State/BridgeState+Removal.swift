@@ -1,4 +1,5 @@
 import HomeAssistant
+import JSON
 import JacquardProtocol
 import MQTTTypes
 import Time
@@ -16,11 +17,21 @@ extension BridgeState {
     mutating func forgotten(_ entry: TagEntry, token: UInt64, at now: Timestamp, _ effects: inout Effects) {
         // A reload may have removed the tag meanwhile, and may have given its id to another tag.
         let position = tags.position(of: entry.id).flatMap { tags[$0].entry.serial == entry.serial ? $0 : nil }
-        let document = ForgottenDocument(entry, isConfigured: position != nil && isConfigured(entry.id))
+        // The configuration may still list the tag.
+        let isConfigured = position != nil && isConfigured(entry.id)
+        let note =
+            isConfigured
+            ? "The configuration still lists this tag; the bridge ignores it until the next start or reload" : nil
         let event = event(
             .tagForgotten, id: entry.id, serial: entry.serial, address: position.flatMap { tags[$0].sighting.address },
-            text: document.note, at: now)
-        let request = Departure.Request(token: token, data: CommandData(document))
+            text: note, at: now)
+        let data = CommandData { object in
+            object.add("configured", isConfigured)
+            object.add("id", entry.id.text)
+            object.add("note", note)
+            object.add("serial", entry.serial)
+        }
+        let request = Departure.Request(token: token, data: data)
         if let position {
             // A reload may have listed the tag again meanwhile, and it may be connected again.
             effects.add(.disconnect(tags[position].handle))

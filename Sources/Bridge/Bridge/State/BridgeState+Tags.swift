@@ -112,7 +112,7 @@ extension BridgeState {
     mutating func advertised(_ tag: TagAdvertisement, at now: Timestamp, _ effects: inout Effects) {
         search.seen.received(tag, at: now)
         if !tag.isConnected, search.scan.admits(tag.address) {
-            let document = AdvertisementDocument(tag, isKnown: tags.contains(serial: tag.serial))
+            let document = AdvertisementDocument(tag: tag, isKnown: tags.contains(serial: tag.serial))
             effects.publish(.stream(topics.advertisement, document))
         }
         received(tag, at: now, &effects)

@@ -102,7 +102,6 @@ struct HealthMonitor: Sendable {
 
     /// Returns the current document.
     func document(startedAt: Timestamp, at now: Timestamp) -> HealthDocument {
-        HealthDocument(
-            problems, measurement: measurement, uptime: now.instant - startedAt.instant)
+        HealthDocument(problems: problems, measurement: measurement, uptime: now.instant - startedAt.instant)
     }
 }

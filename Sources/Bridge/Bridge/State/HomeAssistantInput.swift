@@ -8,17 +8,6 @@ extension Publication {
     }
 }
 
-/// `G/tags`.
-struct ConnectedTagsDocument: Encodable {
-    let connected: Int
-    let known: Int
-
-    init(_ tags: TagTable) {
-        connected = tags.count { $0.isConnected }
-        known = tags.count
-    }
-}
-
 extension HomeAssistantDiscovery {
     /// - Returns: nil if the configuration announces nothing.
     init?(_ configuration: BridgeConfiguration, topics: BridgeTopics) {

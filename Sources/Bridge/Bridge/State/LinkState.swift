@@ -444,6 +444,6 @@ struct ConnectionIntent: Hashable, Sendable {
 extension LinkState {
     /// Returns why the connection has failed.
     func document(of error: TagConnectionError) -> ConnectionErrorDocument {
-        ConnectionErrorDocument(error, text: text(of: error), hint: hint(of: error))
+        ConnectionErrorDocument(error: error, text: text(of: error), hint: hint(of: error))
     }
 }

@@ -1,6 +1,6 @@
 import JSON
 import JacquardProtocol
-public import Text
+import Text
 import Time
 
 /// The publication of log records on `G/log`.
@@ -30,7 +30,7 @@ struct LogStream: Sendable {
         effects.add(.followLog(request.level))
         // The driver bounds the number of earlier records, and they don't count for the rate.
         for entry in selected(past?.entries ?? [], by: selection, tags) {
-            effects.publish(publication(LogDocument(entry, bridge: bridge, isPast: true)))
+            effects.publish(publication(LogDocument(entry: entry, bridge: bridge, isPast: true)))
         }
     }
 
@@ -136,38 +136,31 @@ struct LogSelection: Sendable {
 
     private mutating func document(of entry: LogEntry, _ bridge: String) -> LogDocument {
         defer { omitted = 0 }
-        return LogDocument(entry, omitted: omitted, bridge: bridge)
+        return LogDocument(entry: entry, omitted: omitted, bridge: bridge)
     }
 }
 
 /// `G/log`.
-struct LogDocument: Encodable {
-    let bridge: String
-    let fields: [String: String]
-    let label: String
-    let level: LogLevel
-    let message: String
+struct LogDocument: JSONRecord {
+    let entry: LogEntry
     /// The number of records that were omitted before this one.
-    let omitted: UInt64
+    var omitted: UInt64 = 0
+    let bridge: String
     /// Whether the record was written before it was requested.
-    let past: Bool
-    let time: String
+    var isPast = false
 
-    init(_ entry: LogEntry, omitted: UInt64 = 0, bridge: String, isPast: Bool = false) {
-        self.bridge = bridge
-        fields = Dictionary(
-            entry.fields.map { ($0.name, $0.value.shortened(toBytes: LogSelection.longestValue)) }
-        ) { $1 }
-        label = entry.label
-        level = entry.level
-        message = entry.message
-        self.omitted = omitted
-        past = isPast
-        time = TimeText.utc(entry.unixMilliseconds)
+    func addMembers(to object: inout JSONWriter) {
+        let fields = entry.fields.map { ($0.name, $0.value.shortened(toBytes: LogSelection.longestValue)) }
+        object.add("bridge", bridge)
+        object.add("fields", Dictionary(fields) { $1 })
+        object.add("label", entry.label)
+        object.add("level", entry.level.rawValue)
+        object.add("message", entry.message)
+        object.add("omitted", omitted)
+        object.add("past", isPast)
+        object.add("time", TimeText.utc(entry.unixMilliseconds))
     }
 }
-
-extension LogLevel: Encodable {}
 
 extension LogEntry {
     /// Returns whether a variable names the tag or its address.

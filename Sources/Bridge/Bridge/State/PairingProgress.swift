@@ -1,3 +1,4 @@
+import JSON
 import JacquardProtocol
 import Text
 import Time
@@ -5,7 +6,7 @@ import Time
 /// The pairings in progress, the state of the latest one, and the serial for the next one.
 struct PairingProgress: Sendable {
     /// The state of a pairing; the raw value is published in `G/pairing`.
-    enum State: String, Sendable, CaseIterable, Encodable {
+    enum State: String, Sendable, CaseIterable {
         case idle, searching, found, pairing, connecting, paired, failed
     }
 
@@ -168,33 +169,16 @@ extension PairingProgress {
 }
 
 /// `G/pairing`.
-struct PairingDocument: Encodable {
-    @OrNull var address: String?
-    @OrNull var error: PairingErrorDocument?
-    @OrNull var hint: String?
-    @OrNull var requestSerial: String?
-    @OrNull var serial: String?
-    let state: PairingProgress.State
-    @OrNull var time: String?
+struct PairingDocument: JSONRecord {
+    let progress: PairingProgress
 
-    init(_ progress: PairingProgress) {
-        address = progress.address
-        error = progress.failure.map { PairingErrorDocument(code: $0.code, text: $0.text) }
-        hint = progress.hint
-        requestSerial = progress.requestSerial
-        serial = progress.serial
-        state = progress.state
-        time = progress.time?.text
+    func addMembers(to object: inout JSONWriter) {
+        object.add("address", progress.address)
+        object.add("error", progress.failure.map { ["code": $0.code.rawValue, "text": $0.text] })
+        object.add("hint", progress.hint)
+        object.add("request_serial", progress.requestSerial)
+        object.add("serial", progress.serial)
+        object.add("state", progress.state.rawValue)
+        object.add("time", progress.time)
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case address, error, hint, serial, state, time
-        case requestSerial = "request_serial"
-    }
-}
-
-/// Why a pairing failed, in `G/pairing`.
-struct PairingErrorDocument: Encodable {
-    let code: CommandFailure.Code
-    let text: String
 }

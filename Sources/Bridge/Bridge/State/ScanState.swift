@@ -1,3 +1,5 @@
+import JSON
+
 /// The scan requested by users. Scans of the Bluetooth stack for its own purposes do not count.
 struct ScanState: Sendable {
     /// An event of the scan.
@@ -94,29 +96,25 @@ struct ScanState: Sendable {
 }
 
 /// `G/scan`, and the data of the result of `request/scan`.
-struct ScanDocument: Encodable {
-    let scanning: Bool
-    @OrNull var until: String?
+struct ScanDocument: JSONRecord {
+    let scan: ScanState
 
-    init(_ scan: ScanState) {
-        scanning = scan.isScanning
-        until = scan.until?.text
+    func addMembers(to object: inout JSONWriter) {
+        object.add("scanning", scan.isScanning)
+        object.add("until", scan.until)
     }
 }
 
 /// `G/advertisement`.
-struct AdvertisementDocument: Encodable {
-    let address: String
-    let serial: String
-    @OrNull var name: String?
-    @OrNull var rssi: Int?
-    let known: Bool
+struct AdvertisementDocument: JSONRecord {
+    let tag: TagAdvertisement
+    let isKnown: Bool
 
-    init(_ tag: TagAdvertisement, isKnown: Bool) {
-        address = tag.address
-        serial = tag.serial
-        name = tag.name?.nonEmpty
-        rssi = tag.rssi
-        known = isKnown
+    func addMembers(to object: inout JSONWriter) {
+        object.add("address", tag.address)
+        object.add("known", isKnown)
+        object.add("name", tag.name?.nonEmpty)
+        object.add("rssi", tag.rssi)
+        object.add("serial", tag.serial)
     }
 }

@@ -138,27 +138,11 @@ struct FoundTags: Sendable {
         var documents: [AdvertisementDocument] = []
         var bytes = 0
         for tag in sorted {
-            let document = AdvertisementDocument(tag, isKnown: isKnown(tag.serial))
+            let document = AdvertisementDocument(tag: tag, isKnown: isKnown(tag.serial))
             bytes += JSONText.bytes(of: document).count + 1
             guard bytes <= Self.maxBytes else { return (documents, true) }
             documents.append(document)
         }
         return (documents, isOverflowing)
-    }
-}
-
-/// `G/found`.
-struct FoundTagsDocument: Encodable {
-    @OrNull var count: Int?
-    let more: Bool
-    let scanning: Bool
-    @OrNull var started: String?
-    let tags: [AdvertisementDocument]
-
-    init(_ found: FoundTags, isScanning: Bool, isKnown: (String) -> Bool) {
-        (tags, more) = found.documents(isKnown: isKnown)
-        count = found.startedAt == nil ? nil : tags.count
-        scanning = isScanning
-        started = found.startedAt?.text
     }
 }

@@ -91,7 +91,7 @@ extension TagMirror {
 
     /// `T/radios`; none with a single radio.
     var radiosFact: [Publication] {
-        radios.map { [.fact(topics[RadioDocument.topic], $0.rows.map(RadioDocument.init))] } ?? []
+        radios.map { [.fact(topics[RadioDocument.topic], $0.rows.map { RadioDocument(row: $0) })] } ?? []
     }
 }
 
@@ -110,7 +110,8 @@ extension TagMirror {
 
     /// `T/presence`; nothing while presence is off.
     var presenceFacts: [Publication] {
-        presence.map { [.fact(topics[PresenceDocument.topic], PresenceDocument($0, radio: sighting.radio))] } ?? []
+        presence.map { [.fact(topics[PresenceDocument.topic], PresenceDocument(presence: $0, radio: sighting.radio))] }
+            ?? []
     }
 
     /// Passes an event to the presence.

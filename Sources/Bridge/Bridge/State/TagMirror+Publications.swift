@@ -32,14 +32,12 @@ extension TagMirror {
     func connectionDocument(at now: Timestamp) -> ConnectionDocument {
         let reason = TagFindings(self, nil, now: now).reason
         return ConnectionDocument(
-            progress: ConnectionProgressDocument(link.connection, since: link.since, at: now),
-            reception: ReceptionDocument(sighting, lastSeen: lastSeen),
-            reason: ConnectionReasonDocument(
-                status: reason.status.rawValue, why: reason.why, error: link.connection.error.map(link.document),
-                ended: presence.map { OrNull(wrappedValue: $0.ended?.word) }, held: link.intent.staysDisconnected))
+            connection: link.connection, since: link.since, sighting: sighting, lastSeen: lastSeen,
+            reason: (reason.status, reason.why), error: link.connection.error.map(link.document),
+            ended: presence.map { $0.ended?.word }, isHeld: link.intent.staysDisconnected, now: now)
     }
 
-    var batteryDocument: BatteryDocument { BatteryDocument(battery.latest, isLow: battery.monitor.isLow) }
+    var batteryDocument: BatteryDocument { BatteryDocument(battery: battery.latest, isLow: battery.monitor.isLow) }
 
     var batteryFacts: [Publication] {
         let document = Publication.fact(topics[.battery], batteryDocument)
@@ -48,13 +46,19 @@ extension TagMirror {
     }
 
     var forecastFact: Publication {
-        .fact(topics[BatteryForecast.topic], BatteryForecastDocument(battery.monitor.forecast))
+        let forecast = battery.monitor.forecast
+        return .fact(topics[BatteryForecast.topic]) { object in
+            object.add("basis", forecast?.basis)
+            object.add("earliest", (forecast?.earliest).map(TimeText.utc))
+            object.add("empty", (forecast?.empty).map(TimeText.utc))
+            object.add("latest", (forecast?.latest).map(TimeText.utc))
+        }
     }
 
-    var gearFact: Publication { .fact(topics[.gear], GearDocument(gear.latest)) }
+    var gearFact: Publication { .fact(topics[.gear], GearDocument(gear: gear.latest)) }
 
     var infoDocument: TagInfoDocument {
-        TagInfoDocument(entry, sighting: sighting, info)
+        TagInfoDocument(entry: entry, sighting: sighting, info: info)
     }
 
     var infoFact: Publication { .fact(topics[.info], infoDocument) }
@@ -75,6 +79,11 @@ extension TagMirror {
     }
 
     func touchSample(_ touch: TouchData, at now: Timestamp) -> Publication {
-        .stream(topics[.touch], TouchDocument(touch, at: now))
+        .stream(topics[.touch]) { object in
+            object.add("lines", touch.lines)
+            object.add("proximity", touch.proximity)
+            object.add("seq", touch.sequence)
+            object.add("time", now)
+        }
     }
 }

@@ -95,15 +95,13 @@ extension TrafficRecord.Event {
     }
 }
 
-/// The data of the result of `request/gatt`.
-struct TrafficRecorderDocument: Encodable {
-    let recording: Bool
-    @OrNull var tag: String?
-    @OrNull var until: String?
-
-    init(_ recorder: TrafficRecorder) {
-        recording = recorder.recording != nil
-        tag = recorder.recording?.tag.text
-        until = recorder.recording?.until.text
+extension TrafficRecorder {
+    /// The data of the result of `request/gatt`.
+    var data: CommandData {
+        CommandData { object in
+            object.add("recording", recording != nil)
+            object.add("tag", recording?.tag.text)
+            object.add("until", recording?.until)
+        }
     }
 }

@@ -178,7 +178,7 @@ struct StateFolder: Sendable {
         try write(JSONText.bytes(of: document), to: path + "/" + Self.batteryFileName)
     }
 
-    private func write(_ document: some Encodable, to file: String) throws(FileError) {
+    private func write(_ document: some JSONDocument, to file: String) throws(FileError) {
         try write(JSONText.indentedBytes(of: document), to: file)
     }
 

@@ -3,7 +3,7 @@ import JSON
 import JacquardProtocol
 
 /// The history of a tag's battery in `batteries.json`.
-struct StoredBattery: Encodable, Hashable, Sendable {
+struct StoredBattery: Hashable, Sendable {
     /// The tag's name in topics.
     var id: TagID
     /// The pairing serial: another tag may get the id.
@@ -20,7 +20,7 @@ extension StoredBattery {
 }
 
 /// The contents of `batteries.json`.
-struct StoredBatteries: Encodable, Hashable, Sendable {
+struct StoredBatteries: Hashable, Sendable {
     /// The version of the format.
     static let version: Int64 = 1
 
@@ -30,7 +30,12 @@ struct StoredBatteries: Encodable, Hashable, Sendable {
     var batteries: [StoredBattery] = []
 }
 
-extension StoredBatteries {
+extension StoredBatteries: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("batteries", batteries)
+        object.add("version", version)
+    }
+
     /// Reads a file of this version: the valid records, and the number of damaged ones; nil for anything else.
     static func read(_ document: JSONValue) -> (batteries: [StoredBattery], damaged: Int)? {
         guard document["version"]?.integer == version, let elements = document["batteries"]?.elements else {
@@ -41,7 +46,14 @@ extension StoredBatteries {
     }
 }
 
-extension StoredBattery {
+extension StoredBattery: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("discharges", discharges)
+        object.add("id", id.text)
+        object.add("points", points)
+        object.add("serial", serial)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         guard let serial = document["serial"]?.string, let id = document["id"]?.string.flatMap({ TagID($0) }),
             let points = Self.integers(document["points"]), points.count.isMultiple(of: 3),

@@ -1,27 +1,22 @@
 import Bluetooth
 import Bridge
 import HomeAssistant
-import JSON
+package import JSON
 
 /// The instance names under which this bridge has run: the contents of `runs.json`.
-struct StoredRuns: Encodable, Hashable, Sendable {
+struct StoredRuns: Hashable, Sendable {
     /// One name in topics, with the `boot` of the latest starts under it.
-    struct Instance: Encodable, Hashable, Sendable {
+    struct Instance: Hashable, Sendable {
         var name: String
         var boots: [String]
     }
 
     /// A place where the bridge has published.
-    struct Place: Encodable, Hashable, Sendable {
+    struct Place: Hashable, Sendable {
         var instance: String
         var base: String
         var prefix: String?
         var form: String?
-
-        enum CodingKeys: String, CodingKey {
-            case instance, prefix, form
-            case base = "base_topic"
-        }
     }
 
     /// The version of the format.
@@ -40,12 +35,6 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     /// The bonds of proxies; nil without any.
     var proxyBonds: ProxyBonds?
 
-    enum CodingKeys: String, CodingKey {
-        case version, instances, places
-        case switchedOff = "switched_off"
-        case proxyBonds = "proxy_bonds"
-    }
-
     /// Adds a start under a name.
     mutating func started(_ name: String, boot: String) {
         var instance = instances.first { $0.name == name } ?? Instance(name: name, boots: [])
@@ -59,7 +48,15 @@ struct StoredRuns: Encodable, Hashable, Sendable {
     }
 }
 
-extension StoredRuns {
+extension StoredRuns: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("instances", instances)
+        object.add("places", places)
+        object.addIfPresent("proxy_bonds", proxyBonds)
+        object.addIfPresent("switched_off", switchedOff)
+        object.add("version", version)
+    }
+
     /// Reads a file of this version; nil for anything else.
     init?(_ document: JSONValue) {
         guard document["version"]?.integer == Int64(Self.version), let elements = document["instances"]?.elements else {
@@ -77,7 +74,7 @@ extension StoredRuns {
 ///
 /// The name is used for a controller that has no bonds yet: that of a file of an earlier version, or of a proxy that does not send its
 /// address. No name contains a colon.
-package struct ProxyBonds: Encodable, Hashable, Sendable {
+package struct ProxyBonds: Hashable, Sendable {
     /// Maximum number of names and addresses.
     static let most = 64
 
@@ -108,19 +105,26 @@ package struct ProxyBonds: Encodable, Hashable, Sendable {
             addresses[other] = nil
         }
     }
-
-    /// Encodes an object of lists.
-    package func encode(to encoder: any Encoder) throws { try addresses.encode(to: encoder) }
 }
 
-extension ProxyBonds {
+extension ProxyBonds: JSONRecord {
+    /// Adds a list for each name and address.
+    package func addMembers(to object: inout JSONWriter) { object.add(members: addresses) }
+
     fileprivate init?(_ document: JSONValue) {
         guard let members = document.members else { return nil }
         for (radio, list) in members { addresses[radio] = list.elements?.compactMap(\.string) }
     }
 }
 
-extension StoredRuns.Place {
+extension StoredRuns.Place: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("base_topic", base)
+        object.addIfPresent("form", form)
+        object.add("instance", instance)
+        object.addIfPresent("prefix", prefix)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         guard let instance = document["instance"]?.string, let base = document["base_topic"]?.string else { return nil }
         self.init(
@@ -143,7 +147,12 @@ extension StoredRuns.Place {
     }
 }
 
-extension StoredRuns.Instance {
+extension StoredRuns.Instance: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("boots", boots)
+        object.add("name", name)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         guard let name = document["name"]?.string, let boots = document["boots"]?.elements else { return nil }
         self.init(name: name, boots: boots.compactMap(\.string))

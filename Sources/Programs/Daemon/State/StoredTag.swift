@@ -4,7 +4,7 @@ import JSON
 import JacquardProtocol
 
 /// A tag in `tags.json`.
-struct StoredTag: Encodable, Hashable, Sendable {
+struct StoredTag: Hashable, Sendable {
     /// The tag of a record. The configuration may give the id of one tag to another one, and change the id of a tag.
     struct Key: Hashable, Comparable, Sendable {
         let id: TagID
@@ -25,58 +25,34 @@ struct StoredTag: Encodable, Hashable, Sendable {
     }
 
     /// The gear that was last attached.
-    struct Gear: Encodable, Hashable, Sendable {
+    struct Gear: Hashable, Sendable {
         var vendorID: String
         var productID: String
         var name: String
-
-        enum CodingKeys: String, CodingKey {
-            case vendorID = "vendor_id"
-            case productID = "product_id"
-            case name
-        }
     }
 
     /// The last reported battery level.
-    struct Battery: Encodable, Hashable, Sendable {
+    struct Battery: Hashable, Sendable {
         var level: UInt8
         var charging: Bool
         /// Milliseconds since 1970-01-01T00:00:00Z.
         var time: Int64
-
-        enum CodingKeys: String, CodingKey {
-            case level, charging
-            case time = "time_ms"
-        }
     }
 
     /// The last published presence.
-    struct Presence: Encodable, Hashable, Sendable {
+    struct Presence: Hashable, Sendable {
         var state: String
         /// Milliseconds since 1970-01-01T00:00:00Z.
         var since: Int64
-
-        enum CodingKeys: String, CodingKey {
-            case state
-            case since = "since_ms"
-        }
     }
 
     /// What the LED plays on while the bridge is stopped.
-    struct Light: Encodable, Hashable, Sendable {
+    struct Light: Hashable, Sendable {
         var red, green, blue: UInt8
         var brightness: UInt8
         var effect: String
         /// Milliseconds since 1970-01-01T00:00:00Z.
         var end: Int64
-
-        enum CodingKeys: String, CodingKey {
-            case brightness, effect
-            case red = "r"
-            case green = "g"
-            case blue = "b"
-            case end = "end_ms"
-        }
     }
 
     /// The pairing serial.
@@ -123,34 +99,10 @@ struct StoredTag: Encodable, Hashable, Sendable {
             if !tags.contains(where: { $0.id == tag.id || $0.isOfSameTag(as: tag) }) { tags.append(tag) }
         }
     }
-
-    enum CodingKeys: String, CodingKey {
-        case serial, id, address, name, held, paired, battery, presence, radios, link, attached, light
-        case lastGear = "last_gear"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(serial, forKey: .serial)
-        try fields.encode(id, forKey: .id)
-        try fields.encodeIfPresent(address, forKey: .address)
-        try fields.encodeIfPresent(name, forKey: .name)
-        try fields.encode(held, forKey: .held)
-        try fields.encode(paired, forKey: .paired)
-        try fields.encodeIfPresent(lastGear, forKey: .lastGear)
-        try fields.encodeIfPresent(battery, forKey: .battery)
-        try fields.encodeIfPresent(presence, forKey: .presence)
-        try fields.encodeIfPresent(radios, forKey: .radios)
-        try fields.encodeIfPresent(link, forKey: .link)
-        try fields.encodeIfPresent(attached, forKey: .attached)
-        try fields.encodeIfPresent(light, forKey: .light)
-        // Members of the same object.
-        try features.encode(to: encoder)
-    }
 }
 
 /// The contents of `tags.json`.
-struct StoredTags: Encodable, Hashable, Sendable {
+struct StoredTags: Hashable, Sendable {
     /// The version of the format.
     static let version = 1
 
@@ -160,9 +112,14 @@ struct StoredTags: Encodable, Hashable, Sendable {
     var tags: [StoredTag] = []
 }
 
-// MARK: Reading; nil for what no release has written
+// MARK: Writing, and reading; nil for what no release has written
 
-extension StoredTags {
+extension StoredTags: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("tags", tags)
+        object.add("version", version)
+    }
+
     /// The version of any release's file.
     static func version(of document: JSONValue) -> Int? {
         document["version"]?.integer.flatMap { Int(exactly: $0) }
@@ -192,7 +149,24 @@ extension StoredTags {
     }
 }
 
-extension StoredTag {
+extension StoredTag: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.addIfPresent("address", address)
+        object.addIfPresent("attached", attached)
+        object.addIfPresent("battery", battery)
+        object.add("held", held)
+        object.add("id", id.text)
+        object.addIfPresent("last_gear", lastGear)
+        object.addIfPresent("light", light)
+        object.addIfPresent("link", link)
+        object.addIfPresent("name", name?.text)
+        object.add("paired", paired)
+        object.addIfPresent("presence", presence)
+        object.addIfPresent("radios", radios)
+        object.add("serial", serial)
+        object.add(members: features)
+    }
+
     /// A record that no release has written.
     fileprivate struct Damage: Error {
         /// A clause such as `held is missing`.
@@ -224,7 +198,13 @@ extension StoredTag {
     }
 }
 
-extension StoredTag.Battery {
+extension StoredTag.Battery: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("charging", charging)
+        object.add("level", level)
+        object.add("time_ms", time)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         guard let level = document["level"]?.integer, (0...100).contains(level),
             let charging = document["charging"]?.flag, let time = document["time_ms"]?.integer
@@ -233,7 +213,16 @@ extension StoredTag.Battery {
     }
 }
 
-extension StoredTag.Light {
+extension StoredTag.Light: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("b", blue)
+        object.add("brightness", brightness)
+        object.add("effect", effect)
+        object.add("end_ms", end)
+        object.add("g", green)
+        object.add("r", red)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         func byte(_ key: String) -> UInt8? { document[key]?.integer.flatMap { UInt8(exactly: $0) } }
         guard let red = byte("r"), let green = byte("g"), let blue = byte("b"),
@@ -244,14 +233,25 @@ extension StoredTag.Light {
     }
 }
 
-extension StoredTag.Presence {
+extension StoredTag.Presence: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("since_ms", since)
+        object.add("state", state)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         guard let state = document["state"]?.string, let since = document["since_ms"]?.integer else { return nil }
         self.init(state: state, since: since)
     }
 }
 
-extension StoredTag.Gear {
+extension StoredTag.Gear: JSONRecord {
+    func addMembers(to object: inout JSONWriter) {
+        object.add("name", name)
+        object.add("product_id", productID)
+        object.add("vendor_id", vendorID)
+    }
+
     fileprivate init?(_ document: JSONValue) {
         guard let vendorID = document["vendor_id"]?.string, let productID = document["product_id"]?.string,
             let name = document["name"]?.string

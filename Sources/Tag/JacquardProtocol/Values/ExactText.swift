@@ -46,14 +46,6 @@ public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 }
 
-extension ExactText: Encodable {
-    /// Encodes the text.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
-    }
-}
-
 extension [UInt8] {
     /// Returns whether both have the same bytes. `==` compares them one by one.
     public func isEqual(to other: [UInt8]) -> Bool {

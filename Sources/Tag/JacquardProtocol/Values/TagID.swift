@@ -38,8 +38,3 @@ public struct TagID: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
         }
     }
 }
-
-extension TagID: Encodable {
-    /// Encodes the topic level.
-    public func encode(to encoder: any Encoder) throws { try exact.encode(to: encoder) }
-}
