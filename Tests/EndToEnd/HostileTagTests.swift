@@ -131,6 +131,25 @@ struct HostileTagTests {
             }
         }
     }
+
+    @Test("notifies what no feature knows, and nothing follows; an unreadable packet counts as lost")
+    func unknownNotifications() async throws {
+        try await inWorld { world in
+            try await world.connected(1...1)
+            // A body with the number 130, an error of a motion sensor that was never used, and bytes that are no message.
+            for packet in ["0800101e92080208 01", "08001010aa070410091800", "0800ff"] {
+                try await world.simulate("notify \(World.serial(1)) \(packet.filter { $0 != " " })")
+            }
+            try await world.simulate("gesture \(World.serial(1)) cover")
+            let tag = "jacquard/tag/\(World.serial(1))"
+            try await until("the gesture, and the lost packet in the statistics") {
+                world.observer.payloads(of: tag + "/gesture").count == 1
+                    && world.observer.payloads(of: tag + "/stats").last?.contains(#""lost_fragments":1,"#) == true
+            }
+            #expect(world.observer.payloads(of: tag + "/imu").isEmpty)
+            #expect(world.observer.payloads(of: tag + "/availability").last == "online")
+        }
+    }
 }
 
 extension World {

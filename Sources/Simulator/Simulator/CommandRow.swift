@@ -52,6 +52,10 @@ struct CommandRow: Sendable {
         CommandRow(onTags: "battery", "LEVEL [charging|not_charging]") { words throws(CommandError) in
             try words.battery()
         },
+        CommandRow(onTags: "notify", "PACKET", "sends a packet in hexadecimal as a notification") {
+            words throws(CommandError) in
+            .notify(try words.packet())
+        },
         CommandRow(onTags: "attach", "GEAR", SimulatedGear.all.map(\.word).joined(separator: ", ")) {
             words throws(CommandError) in .attach(try words.gear())
         },

@@ -2,6 +2,7 @@ import FakeBlueZ
 import FakeProxy
 import JacquardProtocol
 import TagFirmware
+import Text
 
 /// The words of a typed line, taken from the left.
 struct CommandWords {
@@ -164,6 +165,16 @@ extension CommandWords {
             throw CommandError("session needs a NAME and SAMPLES")
         }
         return .storeSession(name, sampleCount: count)
+    }
+
+    /// Takes the bytes of a packet.
+    mutating func packet() throws(CommandError) -> [UInt8] {
+        let bytes = next().flatMap { [UInt8](hex: $0) } ?? []
+        guard (1...Fragment.maximumPacketLength).contains(bytes.count) else {
+            throw CommandError(
+                "notify needs 1 to \(Fragment.maximumPacketLength) bytes in hexadecimal, such as 0800101e")
+        }
+        return bytes
     }
 
     /// Takes a fault of motion data.

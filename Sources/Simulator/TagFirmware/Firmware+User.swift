@@ -127,6 +127,9 @@ extension Firmware {
         case .battery(let level, let isCharging):
             return setBattery(
                 BatteryStatus(level: UInt32(level), isCharging: isCharging ?? battery.isCharging))
+        case .notify(let packet):
+            guard link?.isConfigured == true else { throw FirmwareError("it is not connected") }
+            return notify(packet, on: .notify)
         case .attach(let gear): return attach(gear)
         case .detach: return try detach()
         case .sleep: return sleep()

@@ -94,7 +94,7 @@ extension Firmware {
         case (.loadModule, .loadModule(let body)):
             guard let index = module(body) else { return .refused(.badParameter) }
             motion.modules[index].isEnabled = true
-            let loaded = MotionNotification.loaded(motion.modules[index], status: .ok)
+            let loaded = Notification.loaded(motion.modules[index], status: .ok)
             plan(loaded, at: now + MotionMemory.delay)
             return .ok
         case (.unloadModule, .unloadModule(let body)):
@@ -152,14 +152,14 @@ extension Firmware {
         }
     }
 
-    private mutating func plan(_ notification: MotionNotification, at instant: Instant) {
+    private mutating func plan(_ notification: Notification, at instant: Instant) {
         guard !faults.losesNotifications else { return }
-        let fragments = notify(notification.encoded(), on: .notify)
+        let fragments = notify(notification)
         link?.plan(fragments, at: instant)
     }
 
     private mutating func erased(_ body: Response.Body, at now: Instant) -> FirmwareReply {
-        plan(MotionNotification.status(.idle), at: now + MotionMemory.delay)
+        plan(Notification.status(.idle), at: now + MotionMemory.delay)
         return .with(body)
     }
 
@@ -175,11 +175,11 @@ extension Firmware {
     /// Three samples are in one notification.
     private var streamInterval: Duration { .nanoseconds(Int64(3e9 / motionRate)) }
 
-    private var sessionList: [MotionNotification] {
+    private var sessionList: [Notification] {
         guard !motion.sessions.isEmpty else { return [.session(nil, index: 0, total: 0)] }
         let total = UInt32(motion.sessions.count)
         let list = motion.sessions.enumerated().map { index, session in
-            MotionNotification.session(
+            Notification.session(
                 StoredMotionSession(
                     id: session.id, byteCount: UInt32(session.bytes.count), crc: CRC16.of(session.bytes)),
                 index: UInt32(index), total: total)

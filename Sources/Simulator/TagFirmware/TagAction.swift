@@ -6,6 +6,8 @@ public enum TagAction: Hashable, Sendable {
     case play(Burst)
     /// Sets the battery level; charging is unchanged where nil.
     case battery(level: UInt8, isCharging: Bool?)
+    /// Sends a packet as a notification, whatever it holds.
+    case notify([UInt8])
     /// Attaches gear.
     case attach(SimulatedGear)
     /// Detaches the gear.

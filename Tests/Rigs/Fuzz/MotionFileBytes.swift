@@ -19,9 +19,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         MotionValue(bytes)?.forEach { _ in number += 1 }
         require(number <= bytes.count / MotionSample.byteCount, "more samples than bytes")
     default:
-        guard let notification = try? MotionNotification.decode(bytes[...]) else { return 0 }
+        guard let notification = try? Notification.decode(bytes[...]) else { return 0 }
         let once = notification.encoded()
-        let twice = (try? MotionNotification.decode(once[...]))?.encoded()
+        let twice = (try? Notification.decode(once[...]))?.encoded()
         require(twice == once, "\(bytes) was encoded as \(once), which decodes otherwise")
         _ = notification.session?.session
         _ = notification.session?.index

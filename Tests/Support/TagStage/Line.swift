@@ -56,6 +56,7 @@ package enum Line {
         case .fragmentsLost: "fragments lost"
         case .raw(let bytes, view: _): "raw \(bytes.count)"
         case .motion: "motion"
+        case .notified: "notified"
         case .commandEnded(let token, .success): "command \(token) done"
         case .commandEnded(let token, .failure(let error)): "command \(token): \(error)"
         }

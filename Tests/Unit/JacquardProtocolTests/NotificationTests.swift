@@ -29,17 +29,32 @@ struct NotificationTests {
     }
 
     @Test(
-        "needs domain, opcode and the required fields of its body",
-        arguments: [
-            ("10 17", "Notification.domain"),
-            ("08 00", "Notification.opcode"),
-            ("08 00 10 03 B2 06 00", "DisconnectNotification.reconnect"),
-            ("08 00 10 10 AA 07 02 18 01", "ErrorNotification.subsystem"),
-            ("08 00 10 10 AA 07 02 10 01", "ErrorNotification.errorcode"),
-        ])
+        "needs domain and opcode", arguments: [("10 17", "Notification.domain"), ("08 00", "Notification.opcode")])
     func missing(hex: String, field: String) {
         #expect(throws: MessageError.missingField(field)) {
             try Notification.decode([UInt8](hex: hex)[...])
         }
+    }
+
+    @Test(
+        "has no body without the body's required fields, and keeps the others",
+        arguments: ["08 00 10 03 B2 06 00", "08 00 10 10 AA 07 02 18 01", "08 00 10 10 AA 07 02 10 01"])
+    func missingInBody(hex: String) throws {
+        let notification = try Notification.decode([UInt8](hex: hex + " CA 07 04 08 32 10 02")[...])
+        #expect(notification.disconnect == nil)
+        #expect(notification.error == nil)
+        #expect(notification.batteryStatus?.status == BatteryStatus(level: 50, isCharging: false))
+    }
+
+    @Test("keeps the last of two bodies with one number, and writes unknown ones in the order of their numbers")
+    func others() throws {
+        // Field 130 with 1, 118 with 12, 130 again with 2, and field 119 as a number, which is no body.
+        let packet = [UInt8](hex: "08 00 10 1E 92 08 02 08 01 B2 07 02 08 0C 92 08 02 08 02 B8 07 01")
+        let notification = try Notification.decode(packet[...])
+        #expect(notification.ledPattern?.patternUID == 12)
+        #expect(notification.encoded() == [UInt8](hex: "08 00 10 1E B2 07 02 08 0C 92 08 02 08 02"))
+        var changed = notification
+        changed.ledPattern = nil
+        #expect(changed.encoded() == [UInt8](hex: "08 00 10 1E 92 08 02 08 02"))
     }
 }

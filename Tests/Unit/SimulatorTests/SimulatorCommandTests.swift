@@ -20,6 +20,7 @@ struct SimulatorCommandTests {
         ("battery 0001 42", .tags(tag, .battery(level: 42, isCharging: nil))),
         ("battery 0001 42 charging", .tags(tag, .battery(level: 42, isCharging: true))),
         ("battery 0001 0 not_charging", .tags(tag, .battery(level: 0, isCharging: false))),
+        ("notify 0001 0800101e", .tags(tag, .notify([0x08, 0x00, 0x10, 0x1E]))),
         ("detach 0001", .tags(tag, .detach)),
         ("out-of-range 0001", .tags(tag, .range(isIn: false))),
         ("in-range 0001", .tags(tag, .range(isIn: true))),
@@ -74,6 +75,9 @@ struct SimulatorCommandTests {
     static let mistakes: [(String, String)] = [
         ("", "unknown command ''; commands are adapter, attach,"),
         ("fly 0001", "unknown command 'fly'; commands are adapter, attach,"),
+        ("notify 0001", "notify needs 1 to 1024 bytes in hexadecimal"),
+        ("notify 0001 123", "notify needs 1 to 1024 bytes in hexadecimal"),
+        ("notify 0001 zz", "notify needs 1 to 1024 bytes in hexadecimal"),
         ("gesture", "gesture needs a tag's serial or address, or * for all tags"),
         ("gesture 0001", "'' is no gesture; gestures are double_tap, brush_in,"),
         ("gesture 0001 wave", "'wave' is no gesture; gestures are double_tap, brush_in,"),

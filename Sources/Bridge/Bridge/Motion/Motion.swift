@@ -54,6 +54,9 @@ struct Motion: TagFeature {
         var decided: [MotionState.Effect] = []
         switch event {
         case .motion(let report): states[0].reported(report, in: conditions, &decided)
+        case .notified(let notification):
+            guard let error = notification.error else { return }
+            states[0].failed(error, in: conditions, &decided)
         case .linkChanged: states[0].connectionChanged(in: conditions, &decided)
         case .commandEnded(let token, let result, let error):
             guard let errand = states[0].errands.removeValue(forKey: token) else { return }

@@ -31,12 +31,17 @@ extension MotionState {
         case .samples(let value):
             if stream?.batch.add(value, at: tag.now.instant) == true { endBatch(in: tag, &effects) }
         case .data(let bytes): downloaded(bytes, in: tag, &effects)
-        case .status(let new):
-            status = new
-            if new != .logging, use.mode == .store { use.mode = .none }
-            used(idle: tag.idle, at: tag.now.instant)
-            effects.append(.publishState)
         }
+    }
+
+    /// Handles an error of the tag. That of an active module is its state.
+    mutating func failed(_ error: ErrorNotification, in tag: Conditions, _ effects: inout [Effect]) {
+        guard module == .active else { return }
+        let new = MotionStatus(rawValue: error.errorCode)
+        status = new
+        if new != .logging, use.mode == .store { use.mode = .none }
+        used(idle: tag.idle, at: tag.now.instant)
+        effects.append(.publishState)
     }
 
     /// Handles a new connection of the tag, or the end of one.

@@ -10,8 +10,10 @@ extension BridgeState {
         if case .commandEnded(let token, let result) = event {
             return commandEnded(token, result, of: position, at: now, &effects)
         }
-        if case .motion(let report) = event {
-            return tags[position].tell(.motion(report), at: now, &effects)
+        switch event {
+        case .motion(let report): return tags[position].tell(.motion(report), at: now, &effects)
+        case .notified(let notification): return tags[position].tell(.notified(notification), at: now, &effects)
+        default: break
         }
         let (wasConnected, requestedAt) = (tags[position].isConnected, tags[position].link.requestedAt)
         let reflexFacts = tags.read(position) { $0.reflexFacts }

@@ -110,6 +110,8 @@ enum FeatureEvent {
     case linkChanged
     /// The tag has sent motion data.
     case motion(MotionReport)
+    /// The tag has sent a notification with a body of which the features alone know the meaning.
+    indirect case notified(Notification)
     /// The tag has listed its modules; whether it has activated one before.
     case modules([ModuleDescriptor], hasActivated: Bool)
     /// A command of ``TagMirror/request(_:_:)`` has ended: its token, its result, and an error in words.

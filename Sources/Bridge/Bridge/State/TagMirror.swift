@@ -156,7 +156,7 @@ extension TagMirror {
             statistics.counters.lostFragments += 1
             statsChanged(at: now, &effects)
         case .raw(let bytes, let view): tell(.raw(bytes, view), at: now, &effects)
-        case .gesture, .motion, .commandEnded: break
+        case .gesture, .motion, .notified, .commandEnded: break
         }
     }
 

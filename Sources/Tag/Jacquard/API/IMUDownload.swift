@@ -53,7 +53,7 @@ final class IMUDownload {
         observer = tag.observeMotion { report in
             switch report {
             case .data(let bytes): self.add(bytes)
-            case .samples, .status: break
+            case .samples: break
             case nil: self.fail(.linkLost)
             }
         }

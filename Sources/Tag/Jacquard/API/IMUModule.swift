@@ -177,7 +177,7 @@ public final class IMUModule: LoadableModule {
         let number = connectedTag.observeMotion { report in
             switch report {
             case .samples(let value): value.forEach { reader.yield($0) }
-            case .data, .status: break
+            case .data: break
             case nil: reader.finish()
             }
         }

@@ -149,3 +149,11 @@ public struct LEDPatternNotification: Equatable, Sendable, WireMessage {
         try fields.optional(1, &patternUID)
     }
 }
+
+extension Notification {
+    /// The state of an LED pattern.
+    public var ledPattern: LEDPatternNotification? {
+        get { self[ExtensionNumber.ledPattern] }
+        set { self[ExtensionNumber.ledPattern] = newValue }
+    }
+}

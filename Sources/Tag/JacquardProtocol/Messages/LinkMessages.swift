@@ -189,3 +189,19 @@ extension ErrorNotification: WireMessage {
         try fields.required(3, &errorCode, "ErrorNotification.errorcode")
     }
 }
+
+extension Notification {
+    /// The tag is about to drop the link.
+    public var disconnect: DisconnectNotification? {
+        get { self[ExtensionNumber.disconnectNotification] }
+        set { self[ExtensionNumber.disconnectNotification] = newValue }
+    }
+}
+
+extension Notification {
+    /// An error on the tag. Of motion data, also the end of erasing: its number is a ``MotionStatus``.
+    public var error: ErrorNotification? {
+        get { self[ExtensionNumber.errorNotification] }
+        set { self[ExtensionNumber.errorNotification] = newValue }
+    }
+}

@@ -1,5 +1,3 @@
-import ProtobufWire
-
 /// A tag's notification, sent without a request: one packet on the notify characteristic.
 ///
 /// Its meaning follows from the bodies that are present, never from domain and opcode; it may carry several bodies.
@@ -12,18 +10,15 @@ public struct Notification: Equatable, Sendable {
     /// The component that it is about; real tags send 0 or the gear's number.
     public var componentID: UInt32?
 
-    /// The tag is about to drop the link.
-    public var disconnect: DisconnectNotification?
     /// Gear was attached or detached.
     public var attached: AttachedNotification?
-    /// An error on the tag.
-    public var error: ErrorNotification?
-    /// The state of an LED pattern.
-    public var ledPattern: LEDPatternNotification?
     /// The battery.
     public var batteryStatus: BatteryStatusReport?
     /// A gesture, a touch, or both.
     public var dataChannel: DataChannelNotification?
+    /// The other bodies, in the order of their numbers. Each is read by a property that is declared beside its message, and costs nothing
+    /// until then.
+    fileprivate(set) var others: [OtherBody] = []
 
     /// Creates a notification without a body.
     public init(domain: Domain, opcode: Opcode, componentID: UInt32? = nil) {
@@ -52,12 +47,35 @@ extension Notification: WireMessage {
         try fields.required(1, &domain, "Notification.domain")
         try fields.required(2, &opcode, "Notification.opcode")
         try fields.optional(3, &componentID)
-        try fields.optional(ExtensionNumber.disconnectNotification, &disconnect)
         try fields.optional(ExtensionNumber.attached, &attached)
-        try fields.optional(ExtensionNumber.errorNotification, &error)
-        try fields.optional(ExtensionNumber.ledPattern, &ledPattern)
         try fields.optional(ExtensionNumber.batteryStatus, &batteryStatus)
         try fields.optional(ExtensionNumber.dataChannelNotification, &dataChannel)
+        fields.others(&others)
+    }
+}
+
+/// A body of a notification that only its readers know.
+struct OtherBody: Equatable, Sendable {
+    /// The number of its field.
+    let number: UInt32
+    /// The message.
+    let bytes: [UInt8]
+}
+
+extension [OtherBody] {
+    /// Replaces a body; nil removes it.
+    mutating func set(_ number: UInt32, to bytes: [UInt8]?) {
+        removeAll { $0.number == number }
+        guard let bytes else { return }
+        insert(OtherBody(number: number, bytes: bytes), at: firstIndex { $0.number > number } ?? endIndex)
+    }
+}
+
+extension Notification {
+    /// A body by the number of its field; nil if there is none, or if it lacks a required field.
+    subscript<Body: WireMessage>(number: UInt32) -> Body? {
+        get { others.first { $0.number == number }.flatMap { try? Body(packet: $0.bytes[...]) } }
+        set { others.set(number, to: newValue?.packet) }
     }
 }
 

@@ -48,6 +48,9 @@ protocol FieldVisitor {
 
     /// One of several fields with different types.
     mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) throws(Failure)
+
+    /// The messages with numbers that were not visited before. They are written in the order of their numbers.
+    mutating func others(_ values: inout [OtherBody])
 }
 
 /// One of several fields, such as the body of an envelope.
@@ -93,6 +96,7 @@ extension WireMessage {
         while let field = try reader.next() {
             fields.number = field.number
             fields.value = field.value
+            fields.isStored = false
             try visit(&fields)
         }
         // A message that has shown a field and no required one has nothing to check.
@@ -118,13 +122,22 @@ private struct FieldReader: FieldVisitor {
     private var found: UInt8 = 0
     /// Whether a required field was visited.
     private(set) var hasRequired = false
+    /// Whether a variable has the number of the field.
+    var isStored = false
 
     init() {}
+
+    @inline(__always)
+    private mutating func isMeant(_ number: UInt32) -> Bool {
+        guard number == self.number else { return false }
+        isStored = true
+        return true
+    }
 
     mutating func optional<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout Scalar?
     ) throws(MessageError) {
-        guard number == self.number else { return }
+        guard isMeant(number) else { return }
         store(in: &variable)
     }
 
@@ -135,7 +148,7 @@ private struct FieldReader: FieldVisitor {
     mutating func optional<Number: RawRepresentable<UInt32>>(
         _ number: UInt32, _ variable: inout Number?
     ) throws(MessageError) {
-        guard number == self.number else { return }
+        guard isMeant(number) else { return }
         store(in: &variable)
     }
 
@@ -148,7 +161,7 @@ private struct FieldReader: FieldVisitor {
     ) throws(MessageError) {
         hasRequired = true
         if self.number == Self.end { return try check(number, name) }
-        guard number == self.number else { return }
+        guard isMeant(number) else { return }
         store(in: &variable)
     }
 
@@ -163,7 +176,7 @@ private struct FieldReader: FieldVisitor {
     ) throws(MessageError) {
         hasRequired = true
         if self.number == Self.end { return try check(number, name) }
-        guard number == self.number else { return }
+        guard isMeant(number) else { return }
         store(in: &variable)
     }
 
@@ -180,7 +193,7 @@ private struct FieldReader: FieldVisitor {
     mutating func optional<Message: WireMessage>(
         _ number: UInt32, _ variable: inout Message?
     ) throws(MessageError) {
-        guard number == self.number else { return }
+        guard isMeant(number) else { return }
         try store(in: &variable)
     }
 
@@ -192,20 +205,25 @@ private struct FieldReader: FieldVisitor {
     mutating func repeated<Message: WireMessage>(
         _ number: UInt32, _ variable: inout [Message]
     ) throws(MessageError) {
-        guard number == self.number, var reader = message else { return }
+        guard isMeant(number), var reader = message else { return }
         variable.append(try Message(&reader))
     }
 
     mutating func repeated<Scalar: WireScalar>(
         _ number: UInt32, _ variable: inout [Scalar]
     ) throws(MessageError) {
-        guard number == self.number, let scalar = Scalar(wireValue: value) else { return }
+        guard isMeant(number), let scalar = Scalar(wireValue: value) else { return }
         variable.append(scalar)
     }
 
     mutating func choice<Choice: FieldChoice>(_ variable: inout Choice?) throws(MessageError) {
         guard number != Self.end else { return }
         try Choice.read(WireField(number: number, value: value), into: &variable)
+    }
+
+    mutating func others(_ values: inout [OtherBody]) {
+        guard !isStored, number != Self.end, case .bytes(let bytes) = value else { return }
+        values.set(number, to: Array(bytes))
     }
 
     private var message: WireReader? { WireField(number: number, value: value).message }
@@ -276,5 +294,9 @@ extension WireWriter: FieldVisitor {
 
     mutating func choice<Choice: FieldChoice>(_ value: inout Choice?) {
         value?.write(to: &self)
+    }
+
+    mutating func others(_ values: inout [OtherBody]) {
+        for body in values { write(body.bytes, field: body.number) }
     }
 }

@@ -27,7 +27,7 @@ struct BulkState: Sendable {
     /// The commands that wait for notifications, the first one first. The tag carries them out in this order.
     private var waiters: [Waiter] = [] { didSet { changed() } }
     /// Whether the motion module has been found active on this link.
-    var isModuleActive = false { didSet { changed() } }
+    var isModuleActive = false
     /// Whether values of raw data are motion samples.
     var isStreaming = false { didSet { changed() } }
     /// Whether packets of raw data are parts of a session.
@@ -35,13 +35,11 @@ struct BulkState: Sendable {
     /// The notifications that have arrived before the response to the request whose result they report: both
     /// characteristics have a queue of their own, and the driver may read them in any order. nil unless such a request
     /// was sent.
-    private var early: [MotionNotification]? { didSet { changed() } }
+    private var early: [Notification]?
     /// The requested views of raw data.
     var views: RawViews = [] { didSet { changed() } }
     /// Whether values of raw data are looked at.
     private(set) var readsRawData = false
-    /// Whether the bodies of ``MotionNotification`` are looked at.
-    private(set) var readsNotifications = false
     /// Whether a command about modules or motion data goes on after a notification: the next one waits until then.
     private(set) var isInTheMiddle = false
 
@@ -63,14 +61,14 @@ struct BulkState: Sendable {
     /// Keeps a notification, if it may report the result of a request without a response so far.
     ///
     /// - Returns: whether it was kept.
-    mutating func keep(_ notification: MotionNotification) -> Bool {
+    mutating func keep(_ notification: Notification) -> Bool {
         guard let count = early?.count, count < MotionSessionList.most else { return false }
         early?.append(notification)
         return true
     }
 
     /// Ends ``keepEarly()`` and returns the notifications that were kept, in order.
-    mutating func takeEarly() -> [MotionNotification] {
+    mutating func takeEarly() -> [Notification] {
         defer { early = nil }
         return early ?? []
     }
@@ -126,7 +124,6 @@ struct BulkState: Sendable {
     private mutating func changed() {
         isInTheMiddle = waiters.contains { if case .erasing = $0.what { false } else { true } }
         readsRawData = isStreaming || isDownloading || !views.isEmpty
-        readsNotifications = !waiters.isEmpty || isModuleActive || keepsEarly
     }
 
     /// Handles a value of the raw data characteristic.
@@ -231,8 +228,6 @@ public enum MotionReport: Equatable, Sendable {
     case samples(MotionValue)
     /// A part of a session that is transferred; empty at an early end.
     case data([UInt8])
-    /// An error, or the end of an operation.
-    case status(MotionStatus)
 }
 
 /// The motion module and its state.

@@ -135,6 +135,8 @@ public enum TagEvent: Equatable, Sendable {
     case touch(TouchData)
     /// A packet from the tag was dropped because a fragment was missing, or because it was invalid.
     case fragmentsLost
+    /// A notification with a body that the session does not use itself.
+    indirect case notified(Notification)
     /// Raw data, in one of the requested views.
     case raw([UInt8], view: RawViews)
     /// Motion data.

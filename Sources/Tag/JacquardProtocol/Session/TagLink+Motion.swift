@@ -169,10 +169,10 @@ extension TagLink {
         }
     }
 
-    /// Handles a notification about modules or motion data, while one is expected.
-    mutating func motionNotified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
-        guard let notification = try? MotionNotification.decode(packet), !bulk.keep(notification) else { return }
-        handle(notification, at: now, &actions)
+    /// Handles the bodies that no other part of the session knows: those that end a command about modules or motion data, unless the
+    /// response to its request is missing; all others are reported.
+    mutating func othersNotified(_ notification: Notification, at now: Instant, _ actions: inout Actions) {
+        if !bulk.keep(notification) { handle(notification, at: now, &actions) }
     }
 
     /// Handles the notifications that have arrived before the response to their request, which has now arrived or failed.
@@ -180,17 +180,14 @@ extension TagLink {
         for notification in bulk.takeEarly() { handle(notification, at: now, &actions) }
     }
 
-    private mutating func handle(_ notification: MotionNotification, at now: Instant, _ actions: inout Actions) {
-        if let module = notification.module { moduleLoaded(module, at: now, &actions) }
-        if let session = notification.session { listed(session, at: now, &actions) }
-        if let error = notification.error {
+    private mutating func handle(_ notification: Notification, at now: Instant, _ actions: inout Actions) {
+        if let module = notification.module { return moduleLoaded(module, at: now, &actions) }
+        if let session = notification.session { return listed(session, at: now, &actions) }
+        if let error = notification.error, let token = bulk.takeErasing() {
             let status = MotionStatus(rawValue: error.errorCode)
-            if let token = bulk.takeErasing() {
-                end(token, status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
-            } else if bulk.isModuleActive {
-                actions.append(.emit(.motion(.status(status))))
-            }
+            return end(token, status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
         }
+        actions.append(.emit(.notified(notification)))
     }
 
     private mutating func moduleLoaded(_ loaded: LoadModuleNotification, at now: Instant, _ actions: inout Actions) {

@@ -399,7 +399,7 @@ struct TagLink: Sendable {
     private mutating func notified(_ packet: ArraySlice<UInt8>, at now: Instant, _ actions: inout Actions) {
         // It may have been a gesture.
         guard let notification = try? Notification.decode(packet) else { return actions.append(.emit(.fragmentsLost)) }
-        if bulk.readsNotifications { motionNotified(packet, at: now, &actions) }
+        if !notification.others.isEmpty { othersNotified(notification, at: now, &actions) }
         if let data = notification.dataChannel {
             if let gesture = data.gesture {
                 follow(.gesture, at: now, &actions)

@@ -24,7 +24,7 @@ struct MotionCommandTests {
     @Test("nothing appears before the first use")
     func unused() {
         let scene = Self.scene()
-        #expect(scene.report(.motion(.status(.idle))) == [])
+        #expect(scene.report(.notified(.status(.idle))) == [])
         #expect(scene.report(.motion(.data([1]))) == [])
         #expect(!scene.publications.contains { $0.topic.contains("/imu") })
     }
@@ -107,7 +107,15 @@ struct MotionCommandTests {
         let scene = Self.scene()
         scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
         scene.answer(.motionStatus(Self.active))
-        #expect(scene.report(.motion(.status(status))).last?.contains(#""mode":"none""#) == true)
+        #expect(scene.report(.notified(.status(status))).last?.contains(#""mode":"none""#) == true)
+    }
+
+    @Test("J51: an error of the tag is not the state of a module that is inactive")
+    func errorWithoutModule() {
+        let scene = Self.scene()
+        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
+        scene.answer(.motionStatus(MotionModuleStatus(module: .inactive, status: nil)))
+        #expect(scene.report(.notified(.status(.lowStorage))) == [])
     }
 
     @Test("J51: a state that does not allow a recording is named")
@@ -248,7 +256,7 @@ struct MotionCommandTests {
         scene.answer(.motionStatus(Self.active))
         scene.wait(.seconds(2_000))
         #expect(scene.performed.count == 1)
-        scene.report(.motion(.status(.idle)))
+        scene.report(.notified(.status(.idle)))
         scene.wait(.seconds(600))
         #expect(scene.performed.last == .changeModule(.deactivate, named: "IMUModule"))
     }

@@ -194,8 +194,8 @@ extension Example where Message == Response {
 }
 
 /// Notifications about modules and motion data.
-extension Example where Message == MotionNotification {
-    static let all: [Example] = [
+extension Example where Message == Notification {
+    static let motion: [Example] = [
         Example(
             "loaded module", .loaded(.motion, status: .ok),
             text: """

@@ -37,7 +37,7 @@ struct MotionDataTests {
         _ = tag.confirmAndAnswer()
         _ = tag.notify(.loaded(.motion, status: .ok))
         #expect(tag.lastRequest == .motionStatus())
-        #expect(tag.notify(.status(.lowStorage)) == [.emit(.motion(.status(.lowStorage)))])
+        #expect(tag.notify(.status(.lowStorage)) == [.emit(.notified(.status(.lowStorage)))])
     }
 
     @Test("a list of sessions ends with its last entry")
@@ -122,7 +122,7 @@ struct MotionDataTests {
     func manyEarly() {
         var tag = tag(.sessions)
         for _ in 0..<1_000 { #expect(tag.notify(.status(.lowStorage)) == []) }
-        #expect(tag.notify(.status(.lowStorage)) == [.emit(.motion(.status(.lowStorage)))])
+        #expect(tag.notify(.status(.lowStorage)) == [.emit(.notified(.status(.lowStorage)))])
     }
 
     @Test("a notification that is read before the response is reported if the request fails")
@@ -130,8 +130,8 @@ struct MotionDataTests {
         var tag = tag(.sessions)
         #expect(tag.notify(.status(.lowStorage)) == [])
         let answer = tag.confirmAndAnswer(nil, status: .busy)
-        #expect(answer.contains(.emit(.motion(.status(.lowStorage)))))
-        #expect(tag.notify(.status(.lowStorage)) == [.emit(.motion(.status(.lowStorage)))])
+        #expect(answer.contains(.emit(.notified(.status(.lowStorage)))))
+        #expect(tag.notify(.status(.lowStorage)) == [.emit(.notified(.status(.lowStorage)))])
     }
 
     @Test("a download is refused in a state of error")

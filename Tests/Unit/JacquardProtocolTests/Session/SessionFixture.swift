@@ -60,11 +60,6 @@ struct SessionFixture {
         receive(notification.encoded(), on: .notify)
     }
 
-    /// The tag sends a notification about modules or motion data.
-    mutating func notify(_ notification: MotionNotification) -> [TagSession.Action] {
-        receive(notification.encoded(), on: .notify)
-    }
-
     /// All writes are confirmed, and then the tag answers.
     mutating func confirmAndAnswer(_ body: Response.Body? = nil, status: Status = .ok) -> [TagSession.Action] {
         confirm() + answer(body, status: status)
