@@ -249,7 +249,9 @@ struct DocumentationTests {
                 #expect((row.kind == .stream) == (publication.kind == .stream), "\(name)")
                 seen.insert(row.name)
             }
-            #expect(Set(names).subtracting(seen).isSubset(of: ["raw", "beat"]), "\(Set(names).subtracting(seen))")
+            // The tests of each feature have its messages.
+            let unseen = Set(names).subtracting(seen).subtracting(Features.topics.map(\.name))
+            #expect(unseen.isSubset(of: ["beat"]), "\(unseen)")
         }
     }
 

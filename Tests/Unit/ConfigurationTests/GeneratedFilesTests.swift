@@ -32,12 +32,12 @@ struct GeneratedFilesTests {
         #expect(AddOnOptions.undecided == [])
     }
 
-    @Test("the German texts of the add-on have the keys of the English ones")
+    /// Home Assistant shows the English text of an option without a German one.
+    @Test("the German texts of the add-on are of its options")
     func translated() throws {
         let file = try ExampleConfiguration.file("\(Self.addOn)/translations/de.yaml")
         let english = try paths(AddOnOptions.translation), german = try paths(file)
-        #expect(english.count > 100)
-        for path in english.subtracting(german).sorted() { Issue.record("de.yaml: \(path) is missing") }
+        #expect(german.count > 100)
         for path in german.subtracting(english).sorted() { Issue.record("de.yaml: no option has \(path)") }
     }
 
