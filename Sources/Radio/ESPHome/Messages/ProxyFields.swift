@@ -7,6 +7,8 @@ protocol ProxyFields {
 
     /// A value; 0, false and empty values are not written, as in proto3.
     mutating func scalar<Value: ProxyScalar>(_ number: UInt32, _ value: inout Value)
+    /// A `sint32`.
+    mutating func signed(_ number: UInt32, _ value: inout Int32)
     /// Bytes that share the memory of the message that is read.
     mutating func slice(_ number: UInt32, _ value: inout ArraySlice<UInt8>)
     /// One of several numbers. A message with another one is ignored.
@@ -92,6 +94,11 @@ private struct FieldReader: ProxyFields {
         if number == field.number, let read = Value(wireValue: field.value) { value = read }
     }
 
+    func signed(_ number: UInt32, _ value: inout Int32) {
+        guard number == field.number, let bits = UInt32(wireValue: field.value) else { return }
+        value = Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)
+    }
+
     func slice(_ number: UInt32, _ value: inout ArraySlice<UInt8>) {
         if number == field.number, case .bytes(let bytes) = field.value { value = bytes.prefix(Self.longestSlice) }
     }
@@ -117,6 +124,8 @@ private struct FieldReader: ProxyFields {
 
     func list<Body: ProxyBody>(_ number: UInt32, _ values: inout [Body]) throws(ProtobufWireError) {
         guard number == field.number, let body = field.message, values.count < ProxyMessage.longestList else { return }
+        // ESPHome sends at most 16 advertisements.
+        if values.isEmpty { values.reserveCapacity(16) }
         values.append(try Body(body))
     }
 }
@@ -135,6 +144,10 @@ extension ProxyMessage {
 extension WireWriter: ProxyFields {
     mutating func scalar<Value: ProxyScalar>(_ number: UInt32, _ value: inout Value) {
         if !value.isDefault { write(value, field: number) }
+    }
+
+    mutating func signed(_ number: UInt32, _ value: inout Int32) {
+        if value != 0 { write(UInt32(bitPattern: (value << 1) ^ (value >> 31)), field: number) }
     }
 
     mutating func slice(_ number: UInt32, _ value: inout ArraySlice<UInt8>) {

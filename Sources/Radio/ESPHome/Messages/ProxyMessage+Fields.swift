@@ -210,10 +210,7 @@ extension RawAdvertisement: ProxyBody {
 
     mutating func visit(_ fields: inout some ProxyFields) {
         fields.scalar(1, &address)
-        // `sint32`
-        var bits = UInt32(bitPattern: (rssi << 1) ^ (rssi >> 31))
-        fields.scalar(2, &bits)
-        rssi = Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)
+        fields.signed(2, &rssi)
         fields.scalar(3, &addressType)
         fields.slice(4, &data)
     }
