@@ -15,11 +15,6 @@ extension JSONRecord {
     public func write(to json: inout JSONWriter) { json.object(addMembers) }
 }
 
-extension JSONDocument where Self: RawRepresentable<String> {
-    /// Writes the word.
-    public func write(to json: inout JSONWriter) { json.write(rawValue) }
-}
-
 extension Optional: JSONDocument where Wrapped: JSONDocument {
     /// Writes the value, or `null`.
     public func write(to json: inout JSONWriter) {

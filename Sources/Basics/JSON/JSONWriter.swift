@@ -110,13 +110,13 @@ public struct JSONWriter {
         lastKey = place
     }
 
-    /// Returns whether one of two keys comes first, by its bytes; the places are those of their first quotation marks.
+    /// Returns whether the first of two different keys comes first, by its bytes; the places are those of their first quotation marks.
     private static func isKey(in bytes: UnsafeBufferPointer<UInt8>, at place: Int, before other: Int) -> Bool {
         var (one, other) = (place + 1, other + 1)
         let quote = UInt8(ascii: "\"")
         while bytes[one] == bytes[other] {
             // The end of both: a quotation mark inside of a key comes after a backslash.
-            if bytes[one] == quote { return true }
+            if bytes[one] == quote { return false }
             if bytes[one] == UInt8(ascii: "\\") { (one, other) = (one + 1, other + 1) }
             guard bytes[one] == bytes[other] else { break }
             (one, other) = (one + 1, other + 1)
@@ -198,7 +198,7 @@ public struct JSONWriter {
         bytes.append(decimal: UInt64(integer.magnitude))
     }
 
-    /// Writes a number. Without it, the document is `null` if it is not finite.
+    /// Writes a number; if it is not finite, the whole document becomes `null`.
     mutating func write(number: some BinaryFloatingPoint & CustomStringConvertible) {
         guard number.isFinite else { return isFinite = false }
         let text = number.description

@@ -115,7 +115,7 @@ struct GestureTests {
     }
 
     @Test(
-        "have the same bytes as the encoder's output",
+        "have the bytes of JSONText",
         arguments: [
             ("9f3c", "attic", 1, 1, 1_795_169_702_114), ("", "b-2", 99, .max, 0),
             (#"q"\/"#, "ä\u{1}", .max, 10, 1_795_169_702_999), ("9f3c", "attic", 14, 100, -1),

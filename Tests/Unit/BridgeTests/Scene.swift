@@ -1,6 +1,7 @@
 import FoundationEssentials
 public import JacquardProtocol
 import MQTTTypes
+import Testing
 import Time
 
 @testable import Bridge
@@ -62,6 +63,7 @@ final class Scene {
             case .publish(let publication):
                 publications.append(publication)
                 lines.append(publication.line)
+                checkRow(of: publication)
             case .perform(let command, _, let token, _):
                 performed.append(command)
                 tokens.append(token)
@@ -71,6 +73,15 @@ final class Scene {
             }
         }
         return lines
+    }
+
+    /// A message of a tag is retained, or one of many samples, as its row in the table of topics says.
+    private func checkRow(of publication: Publication) {
+        guard let levels = publication.topic.topic(below: "jacquard/tag"), let slash = levels.firstIndex(of: "/"),
+            let row = TagTopicTable.rows.first(where: { $0.name == levels[slash...].dropFirst() })
+        else { return }
+        #expect(row.isFact == publication.message.isRetained, "\(publication.topic)")
+        #expect((row.kind == .stream) == (publication.kind == .stream), "\(publication.topic)")
     }
 
     /// Passes an event to the bridge and returns its publications as lines.

@@ -8,7 +8,7 @@ import Time
 @Suite("Statistics")
 struct StatsPayloadTests {
     @Test(
-        "have the same bytes as the encoder's output",
+        "have the bytes of JSONText",
         arguments: [
             ("9f3c", [], 0), (#"q"\/"#, [.unknown], .max), ("ä\u{1}", GestureName.allCases + [.cover, .brushDown], 7),
         ] as [(String, [GestureName], UInt64)])

@@ -57,4 +57,14 @@ struct NotificationTests {
         changed.ledPattern = nil
         #expect(changed.encoded() == [UInt8](hex: "08 00 10 1E 92 08 02 08 02"))
     }
+
+    @Test("keeps at most eight bodies that nobody knows, and those of others")
+    func manyBodies() throws {
+        var packet = [UInt8](hex: "08 00 10 1E")
+        for number in 130..<200 { packet += [UInt8((number << 3 | 2) & 0x7F | 0x80), UInt8(number >> 4), 0] }
+        packet += [UInt8](hex: "CA 07 04 08 32 10 02")
+        let notification = try Notification.decode(packet[...])
+        #expect(notification.batteryStatus?.status == BatteryStatus(level: 50, isCharging: false))
+        #expect(notification.encoded().count == 4 + 7 + 8 * 3)
+    }
 }

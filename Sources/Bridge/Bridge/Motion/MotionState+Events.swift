@@ -34,9 +34,8 @@ extension MotionState {
         }
     }
 
-    /// Handles an error of the tag. That of an active module is its state.
+    /// Handles an error of the tag, which is its state.
     mutating func failed(_ error: ErrorNotification, in tag: Conditions, _ effects: inout [Effect]) {
-        guard module == .active else { return }
         let new = MotionStatus(rawValue: error.errorCode)
         status = new
         if new != .logging, use.mode == .store { use.mode = .none }

@@ -41,10 +41,9 @@ extension GestureName {
     }
 }
 
-/// Creates the messages on `T/gesture` without a JSON encoder: up to tens of thousands of gestures arrive per second, and an encoder takes
-/// microseconds for each.
+/// Creates the messages on `T/gesture` without a JSON writer: up to tens of thousands of gestures arrive per second.
 ///
-/// The bytes equal those of an encoder with sorted keys: `boot`, `bridge`, `event_type`, `gesture`, `seq`, `time`.
+/// The bytes equal those of `JSONText`: `boot`, `bridge`, `event_type`, `gesture`, `seq`, `time`.
 struct GestureEncoder: Sendable {
     /// How long a gesture is queued while the broker is away.
     var lifetime: Duration {
@@ -167,9 +166,9 @@ struct TagCounters: Sendable {
     }
 }
 
-/// Encodes `T/stats` without an encoder, as ``GestureEncoder`` does: with many tags most publications are statistics.
+/// Encodes `T/stats` without a JSON writer, as ``GestureEncoder`` does: with many tags most publications are statistics.
 ///
-/// The bytes equal those of an encoder with sorted keys: `boot`, `expired`, `gestures`, `last_seq`, `lost_fragments`,
+/// The bytes equal those of `JSONText`: `boot`, `expired`, `gestures`, `last_seq`, `lost_fragments`,
 /// `reconnects`, `time`. A subscriber can use them to verify that it received every gesture.
 struct StatsPayload: Sendable {
     /// The bytes before the first number.

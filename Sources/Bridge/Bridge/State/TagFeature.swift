@@ -110,7 +110,7 @@ enum FeatureEvent {
     case linkChanged
     /// The tag has sent motion data.
     case motion(MotionReport)
-    /// The tag has sent a notification with a body of which the features alone know the meaning.
+    /// The tag has sent a notification with a body that no command has waited for.
     indirect case notified(Notification)
     /// The tag has listed its modules; whether it has activated one before.
     case modules([ModuleDescriptor], hasActivated: Bool)

@@ -56,6 +56,9 @@ extension Notification: WireMessage {
 
 /// A body of a notification that only its readers know.
 struct OtherBody: Equatable, Sendable {
+    /// The most bodies of a packet that are read. Real tags send one.
+    static let most = 8
+
     /// The number of its field.
     let number: UInt32
     /// The message.
@@ -63,10 +66,10 @@ struct OtherBody: Equatable, Sendable {
 }
 
 extension [OtherBody] {
-    /// Replaces a body; nil removes it.
+    /// Replaces a body; nil removes it. Beyond ``OtherBody/most``, further ones are ignored.
     mutating func set(_ number: UInt32, to bytes: [UInt8]?) {
         removeAll { $0.number == number }
-        guard let bytes else { return }
+        guard let bytes, count < OtherBody.most else { return }
         insert(OtherBody(number: number, bytes: bytes), at: firstIndex { $0.number > number } ?? endIndex)
     }
 }

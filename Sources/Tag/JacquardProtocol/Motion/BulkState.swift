@@ -93,15 +93,15 @@ struct BulkState: Sendable {
 
     /// Adds an entry to the first list that is awaited.
     ///
-    /// - Returns: the command and the list, if the list has ended.
-    mutating func listed(_ entry: MotionSessionEntry, at now: Instant) -> (token: UInt64, list: MotionSessionList)? {
+    /// - Returns: the command, with the list if it has ended; nil if no list is awaited.
+    mutating func listed(_ entry: MotionSessionEntry, at now: Instant) -> (token: UInt64, list: MotionSessionList?)? {
         for (position, waiter) in waiters.enumerated() {
             guard case .listing(var list) = waiter.what else { continue }
             list.add(entry)
             guard list.isComplete || list.isFull else {
                 waiters[position].what = .listing(list)
                 waiters[position].deadline = now + Self.patience
-                return nil
+                return (waiter.token, nil)
             }
             waiters.remove(at: position)
             return (waiter.token, list)

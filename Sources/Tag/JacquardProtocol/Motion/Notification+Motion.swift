@@ -26,6 +26,9 @@ extension Notification {
 }
 
 extension Notification {
+    /// Whether it may end a command about modules or motion data.
+    var isAboutMotion: Bool { module != nil || session != nil || error != nil }
+
     /// A session of a list.
     public var session: MotionSessionEntry? {
         get { self[ExtensionNumber.sessionList] }

@@ -135,7 +135,8 @@ public enum TagEvent: Equatable, Sendable {
     case touch(TouchData)
     /// A packet from the tag was dropped because a fragment was missing, or because it was invalid.
     case fragmentsLost
-    /// A notification with a body that the session does not use itself.
+    /// A notification with the bodies that no command of the session has waited for. It has an error only while the motion module is
+    /// active.
     indirect case notified(Notification)
     /// Raw data, in one of the requested views.
     case raw([UInt8], view: RawViews)

@@ -169,28 +169,39 @@ extension TagLink {
         }
     }
 
-    /// Handles the bodies that no other part of the session knows: those that end a command about modules or motion data, unless the
-    /// response to its request is missing; all others are reported.
+    /// Handles the bodies that no other part of the session knows. One that may end a command about modules or motion data waits for the
+    /// response to its request.
     mutating func othersNotified(_ notification: Notification, at now: Instant, _ actions: inout Actions) {
-        if !bulk.keep(notification) { handle(notification, at: now, &actions) }
+        if notification.isAboutMotion, bulk.keep(notification) { return }
+        handle(notification, at: now, &actions)
     }
 
-    /// Handles the notifications that have arrived before the response to their request, which has now arrived or failed.
+    /// Handles the notifications that have arrived before the response to a request, which has now arrived or failed.
     mutating func motionAnswered(at now: Instant, _ actions: inout Actions) {
         for notification in bulk.takeEarly() { handle(notification, at: now, &actions) }
     }
 
+    /// Ends the commands that wait for a body, and reports the bodies that none has waited for.
     private mutating func handle(_ notification: Notification, at now: Instant, _ actions: inout Actions) {
-        if let module = notification.module { return moduleLoaded(module, at: now, &actions) }
-        if let session = notification.session { return listed(session, at: now, &actions) }
-        if let error = notification.error, let token = bulk.takeErasing() {
-            let status = MotionStatus(rawValue: error.errorCode)
-            return end(token, status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
+        var rest = notification
+        if let module = rest.module, moduleLoaded(module, at: now, &actions) { rest.module = nil }
+        if let session = rest.session, listed(session, at: now, &actions) { rest.session = nil }
+        if let error = rest.error {
+            let token = bulk.takeErasing()
+            if let token {
+                let status = MotionStatus(rawValue: error.errorCode)
+                end(token, status == .idle ? .success(.done) : .failure(.motionState(status)), &actions)
+            }
+            // Nothing else is known to report errors.
+            if token != nil || !bulk.isModuleActive { rest.error = nil }
         }
-        actions.append(.emit(.notified(notification)))
+        if !rest.others.isEmpty { actions.append(.emit(.notified(rest))) }
     }
 
-    private mutating func moduleLoaded(_ loaded: LoadModuleNotification, at now: Instant, _ actions: inout Actions) {
+    /// - Returns: whether a command has waited for it.
+    private mutating func moduleLoaded(
+        _ loaded: LoadModuleNotification, at now: Instant, _ actions: inout Actions
+    ) -> Bool {
         let waiters = bulk.take { waiter in
             guard case .loading(let module, _) = waiter.what else { return false }
             return loaded.module?.isSameModule(as: module) ?? true
@@ -210,12 +221,17 @@ extension TagLink {
             }
         }
         if !waiters.isEmpty { sendNext(at: now, &actions) }
+        return !waiters.isEmpty
     }
 
-    private mutating func listed(_ entry: MotionSessionEntry, at now: Instant, _ actions: inout Actions) {
-        guard let (token, list) = bulk.listed(entry, at: now) else { return }
-        end(token, .success(.motionSessions(list.sessions, isComplete: list.isComplete)), &actions)
-        sendNext(at: now, &actions)
+    /// - Returns: whether a command has waited for it.
+    private mutating func listed(_ entry: MotionSessionEntry, at now: Instant, _ actions: inout Actions) -> Bool {
+        guard let waiter = bulk.listed(entry, at: now) else { return false }
+        if let list = waiter.list {
+            end(waiter.token, .success(.motionSessions(list.sessions, isComplete: list.isComplete)), &actions)
+            sendNext(at: now, &actions)
+        }
+        return true
     }
 
     /// Ends the commands whose notification has not arrived.

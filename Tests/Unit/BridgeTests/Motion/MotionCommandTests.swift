@@ -110,14 +110,6 @@ struct MotionCommandTests {
         #expect(scene.report(.notified(.status(status))).last?.contains(#""mode":"none""#) == true)
     }
 
-    @Test("J51: an error of the tag is not the state of a module that is inactive")
-    func errorWithoutModule() {
-        let scene = Self.scene()
-        scene.send("tag/003R/imu/set", #"{"action":"record","session":"run-1"}"#)
-        scene.answer(.motionStatus(MotionModuleStatus(module: .inactive, status: nil)))
-        #expect(scene.report(.notified(.status(.lowStorage))) == [])
-    }
-
     @Test("J51: a state that does not allow a recording is named")
     func busy() {
         let scene = Self.scene()

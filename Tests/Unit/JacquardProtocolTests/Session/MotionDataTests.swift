@@ -40,6 +40,45 @@ struct MotionDataTests {
         #expect(tag.notify(.status(.lowStorage)) == [.emit(.notified(.status(.lowStorage)))])
     }
 
+    @Test("an error is not reported before the motion module is loaded, and a body that nobody knows always is")
+    func errorBeforeModule() {
+        var tag = tag(.activate, isLoaded: false)
+        _ = tag.confirmAndAnswer()
+        #expect(tag.notify(.status(.lowStorage)) == [])
+        let unknown = Self.unknown()
+        #expect(tag.notify(unknown) == [.emit(.notified(unknown))])
+        var both = unknown
+        both.error = Notification.status(.lowStorage).error
+        #expect(tag.notify(both) == [.emit(.notified(unknown))])
+    }
+
+    @Test("a body that nobody knows does not wait for the response to a request, and one of motion data does")
+    func unknownBeforeResponse() {
+        var tag = tag(.sessions)
+        let unknown = Self.unknown()
+        #expect(tag.notify(unknown) == [.emit(.notified(unknown))])
+        #expect(tag.notify(.session(nil, index: 0, total: 0)) == [])
+    }
+
+    @Test("all bodies of a notification are handled, and those that no command waits for are reported")
+    func severalBodies() {
+        var tag = tag(.erase(Self.id))
+        _ = tag.confirmAndAnswer(.motionErase(MotionStatusResponse(.erasing)))
+        var notification = Self.unknown()
+        notification.module = Notification.loaded(.motion, status: .ok).module
+        notification.session = Notification.session(nil, index: 0, total: 0).session
+        var rest = notification
+        notification.error = Notification.status(.idle).error
+        #expect(tag.notify(notification) == [.end(1, .success(.done)), .emit(.notified(rest))])
+        rest.error = Notification.status(.lowBattery).error
+        #expect(tag.notify(rest) == [.emit(.notified(rest))])
+    }
+
+    /// A notification with a body of the number 130.
+    private static func unknown() -> Notification {
+        (try? Notification.decode([UInt8](hex: "08 00 10 1E 92 08 02 08 01")[...])) ?? .status(.idle)
+    }
+
     @Test("a list of sessions ends with its last entry")
     func sessions() {
         var tag = tag(.sessions)
