@@ -42,40 +42,24 @@ extension Bool: JSONDocument {
     public func write(to json: inout JSONWriter) { json.write(word: self ? "true" : "false") }
 }
 
-extension Int: JSONDocument {
+extension JSONDocument where Self: FixedWidthInteger {
     /// Writes the number.
     public func write(to json: inout JSONWriter) { json.write(integer: self) }
 }
 
-extension Int64: JSONDocument {
-    /// Writes the number.
-    public func write(to json: inout JSONWriter) { json.write(integer: self) }
-}
+extension Int: JSONDocument {}
+extension Int64: JSONDocument {}
+extension UInt8: JSONDocument {}
+extension UInt32: JSONDocument {}
+extension UInt64: JSONDocument {}
 
-extension UInt8: JSONDocument {
-    /// Writes the number.
-    public func write(to json: inout JSONWriter) { json.write(integer: self) }
-}
-
-extension UInt32: JSONDocument {
-    /// Writes the number.
-    public func write(to json: inout JSONWriter) { json.write(integer: self) }
-}
-
-extension UInt64: JSONDocument {
-    /// Writes the number.
-    public func write(to json: inout JSONWriter) { json.write(integer: self) }
-}
-
-extension Float: JSONDocument {
+extension JSONDocument where Self: BinaryFloatingPoint & CustomStringConvertible {
     /// Writes the number; without a fraction as a whole one.
     public func write(to json: inout JSONWriter) { json.write(number: self) }
 }
 
-extension Double: JSONDocument {
-    /// Writes the number; without a fraction as a whole one.
-    public func write(to json: inout JSONWriter) { json.write(number: self) }
-}
+extension Float: JSONDocument {}
+extension Double: JSONDocument {}
 
 extension JSONValue: JSONDocument {
     /// Writes what the value holds, as if it stood alone.

@@ -134,28 +134,19 @@ struct LEDState: Sendable {
     }
 }
 
-/// `T/led`: the state of a light in Home Assistant's JSON schema.
-struct LightDocument {
-    private let led: LEDState
+/// `T/led`: the state of a light in Home Assistant's JSON schema. The colour is not scaled by the brightness.
+struct LightDocument: JSONRecord {
+    let led: LEDState
 
-    init(_ led: LEDState) {
-        self.led = led
-    }
-
-    /// The payload. The colour is not scaled by the brightness.
-    var bytes: [UInt8] {
-        var json = JSONWriter(capacity: 128)
-        json.object { object in
-            object.add("brightness", led.shown.brightness)
-            object.add("color") { color in
-                color.add("b", led.shown.color.blue)
-                color.add("g", led.shown.color.green)
-                color.add("r", led.shown.color.red)
-            }
-            object.add("color_mode", "rgb")
-            object.add("effect", led.shown.effect.word)
-            object.add("state", led.isOn ? "ON" : "OFF")
+    func addMembers(to object: inout JSONWriter) {
+        object.add("brightness", led.shown.brightness)
+        object.add("color") { color in
+            color.add("b", led.shown.color.blue)
+            color.add("g", led.shown.color.green)
+            color.add("r", led.shown.color.red)
         }
-        return json.finished()
+        object.add("color_mode", "rgb")
+        object.add("effect", led.shown.effect.word)
+        object.add("state", led.isOn ? "ON" : "OFF")
     }
 }

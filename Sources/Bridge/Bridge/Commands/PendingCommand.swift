@@ -66,7 +66,7 @@ struct PendingCommand: Sendable {
 
 /// The sender of a command: where its result is published, and what the result must contain.
 struct Requester: Sendable {
-    /// What never changes.
+    /// The constants.
     private struct Origin {
         let resultTopic: String
         /// MQTT 5: an additional topic for the result; nil if the sender gave none or one that is not allowed.

@@ -68,7 +68,7 @@ extension TagMirror {
     }
 
     /// `T/led` shows the tag's own LED; the gear's LED has no topic.
-    var ledFact: Publication { Publication(topic: topics.led, payload: LightDocument(lights.tag).bytes, kind: .fact) }
+    var ledFact: Publication { .fact(topics.led, LightDocument(led: lights.tag)) }
 
     var rssiFact: Publication {
         .fact(topics[.rssi], word: sighting.rssi.map(String.init) ?? "null", qos: .atMostOnce)
